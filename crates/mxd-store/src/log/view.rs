@@ -1,0 +1,126 @@
+//! What readers see: the closed segments, and of the open one only what is durable.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use super::catalog::{self, Catalog, Entry};
+use crate::disk::Disk;
+use crate::layout::Layout;
+use crate::segment::chunk::Chunks;
+use crate::segment::index::SegmentIndex;
+use crate::segment::walk::Survey;
+use crate::segment::{Form, SegmentFile};
+
+/// All segments of a log at one moment.
+#[derive(Debug)]
+pub(crate) struct View {
+    pub(crate) closed: BTreeMap<u32, Arc<Closed>>,
+    pub(crate) active: Active,
+}
+
+/// The segment that grows.
+#[derive(Debug)]
+pub(crate) struct Active {
+    pub(crate) file: SegmentFile,
+    /// The first and the last durable commit.
+    pub(crate) seqs: Option<(u64, u64)>,
+    pub(crate) holed: bool,
+    pub(crate) index: SegmentIndex,
+}
+
+/// A segment that will not grow any more.
+#[derive(Debug)]
+pub(crate) struct Closed {
+    pub(crate) file: SegmentFile,
+    pub(crate) bytes: u64,
+    /// The first and the last sound commit; none if nothing in it can be read.
+    pub(crate) seqs: Option<(u64, u64)>,
+    /// Whether damage is known, which readers then pass over.
+    pub(crate) holed: bool,
+    index: OnceLock<Arc<SegmentIndex>>,
+}
+
+impl Closed {
+    pub(crate) fn new(file: SegmentFile, bytes: u64, seqs: Option<(u64, u64)>) -> Self {
+        Self {
+            file,
+            bytes,
+            seqs,
+            holed: false,
+            index: OnceLock::new(),
+        }
+    }
+
+    pub(crate) fn with_index(mut self, index: SegmentIndex) -> Self {
+        self.index = OnceLock::from(Arc::new(index));
+        self
+    }
+
+    pub(crate) fn with_damage(mut self, holed: bool) -> Self {
+        self.holed = holed;
+        self
+    }
+
+    /// The index: from memory, from its cache, or by reading the segment.
+    pub(crate) fn index(&self, disk: &dyn Disk, layout: &Layout) -> io::Result<Arc<SegmentIndex>> {
+        if let Some(index) = self.index.get() {
+            return Ok(Arc::clone(index));
+        }
+        let index = match catalog::load_index(disk, layout, self.file.number, self.bytes) {
+            Some(index) => index,
+            None => {
+                let index = survey(disk, layout, self.file)?.index;
+                // A cache that cannot be written costs time, nothing else.
+                let _ = catalog::save_index(disk, layout, (self.file.number, self.bytes), &index);
+                index
+            }
+        };
+        Ok(Arc::clone(self.index.get_or_init(|| Arc::new(index))))
+    }
+
+    /// What the catalog may say of it; nothing if it is damaged.
+    pub(crate) fn entry(&self) -> Option<Entry> {
+        let (first, last) = self.seqs.filter(|_| !self.holed)?;
+        Some(Entry {
+            form: self.file.form,
+            bytes: self.bytes,
+            first,
+            last,
+        })
+    }
+}
+
+impl View {
+    /// The last durable commit, 0 if there is none.
+    pub(crate) fn head(&self) -> u64 {
+        let closed = || self.closed.values().rev().find_map(|segment| segment.seqs);
+        self.active.seqs.or_else(closed).map_or(0, |(_, last)| last)
+    }
+
+    /// Whether a closed segment waits to be packed.
+    pub(crate) fn has_plain(&self) -> bool {
+        self.closed
+            .values()
+            .any(|segment| segment.file.form == Form::Plain)
+    }
+
+    /// What the catalog may say.
+    pub(crate) fn catalog(&self) -> Catalog {
+        self.closed
+            .iter()
+            .filter_map(|(number, segment)| Some((*number, segment.entry()?)))
+            .collect()
+    }
+}
+
+/// Walks over one segment alone.
+pub(crate) fn survey(disk: &dyn Disk, layout: &Layout, file: SegmentFile) -> io::Result<Survey> {
+    let mut chunks = Chunks::open(disk, &file.path(&layout.log()), file.form)?;
+    let (mut survey, mut text, mut found) = (Survey::default(), Vec::new(), Vec::new());
+    while let Some(span) = chunks.next(&mut text)? {
+        survey.take(file.form, span, &text, &mut found);
+        found.clear();
+    }
+    Ok(survey)
+}

@@ -1,0 +1,197 @@
+//! Walking over a segment's text: which lines are sound, where the holes are, and the index that follows.
+
+use super::Form;
+use super::chunk::ChunkSpan;
+use super::header::Header;
+use super::index::SegmentIndex;
+use crate::line::{Line, SEAL};
+
+/// How many places in a bad line are tried as the beginning of a sound one.
+const RESYNC_TRIES: usize = 64;
+
+/// The beginning of every commit line.
+const LINE_START: &[u8] = b"{\"seq\":";
+
+/// A place where the text is not what was once written, or where commits are missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Hole {
+    /// Where it begins in the uncompressed text.
+    pub(crate) start: u64,
+    /// How many bytes are concerned.
+    pub(crate) bytes: u64,
+    /// The first commit that is lost there, as far as this segment tells.
+    pub(crate) from: Option<u64>,
+    /// The first sound commit after it.
+    pub(crate) to: u64,
+}
+
+impl Hole {
+    /// Whether it swallowed a commit that had not been durable yet by `durable`.
+    pub(crate) fn swallows_beyond(&self, durable: u64) -> bool {
+        self.from.is_some_and(|from| from < self.to) && self.to - 1 > durable
+    }
+}
+
+/// What a walk over one segment has found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    pub(crate) header: Option<Header>,
+    pub(crate) index: SegmentIndex,
+    /// The first and the last sound commit.
+    pub(crate) seqs: Option<(u64, u64)>,
+    /// What the last sound commit says had been durable before it.
+    pub(crate) durable: u64,
+    pub(crate) holes: Vec<Hole>,
+    /// Bytes that are not sound, with nothing sound behind them yet.
+    pub(crate) tail: Option<(u64, u64)>,
+    expected: Option<u64>,
+    begun: bool,
+    framed: Option<u64>,
+}
+
+/// A sound line inside a chunk: from where to where, without its checksum.
+pub(crate) type Found = (usize, usize);
+
+impl Survey {
+    /// The number of the commit that follows, if anything in the segment tells.
+    pub(crate) fn next(&self) -> Option<u64> {
+        self.expected
+    }
+
+    /// Whether everything so far is as it was written.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.holes.is_empty() && self.tail.is_none()
+    }
+
+    /// Takes in the next chunk and adds its sound lines to `found`.
+    pub(crate) fn take(&mut self, form: Form, span: ChunkSpan, text: &[u8], found: &mut Vec<Found>) {
+        if !span.sound {
+            self.spoil(span.text, span.bytes);
+        }
+        let mut start = 0;
+        while start < text.len() {
+            let newline = memchr::memchr(b'\n', &text[start..]).map(|length| start + length);
+            let end = newline.unwrap_or(text.len());
+            let next = newline.map_or(end, |newline| newline + 1);
+            let place = Place {
+                form,
+                span,
+                start,
+                end,
+                next,
+            };
+            if newline.is_none() || !self.line(text, place, found) {
+                self.mend(text, place, found);
+            }
+            start = next;
+        }
+    }
+
+    /// Takes one line if it is sound.
+    fn line(&mut self, text: &[u8], place: Place, found: &mut Vec<Found>) -> bool {
+        let bytes = &text[place.start..place.end];
+        if !self.begun
+            && let Some(header) = Header::read(bytes)
+        {
+            self.begun = true;
+            self.expected = Some(header.first);
+            self.header = Some(header);
+            return true;
+        }
+        match Line::read(bytes) {
+            Some(line) if self.expected.is_none_or(|expected| line.seq >= expected) => {
+                self.accept(&line, place);
+                found.push((place.start, place.end - SEAL));
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+
+    fn accept(&mut self, line: &Line<'_>, place: Place) {
+        self.begun = true;
+        let spoiled = self.tail.take();
+        let missing = self.expected.is_some_and(|expected| expected < line.seq);
+        if spoiled.is_some() || missing {
+            let (start, bytes) = spoiled.unwrap_or((place.text(), 0));
+            self.holes.push(Hole {
+                start,
+                bytes,
+                from: self.expected,
+                to: line.seq,
+            });
+        }
+        match place.form {
+            Form::Plain => self.index.add(
+                line.seq,
+                (place.text(), (place.next - place.start) as u64),
+                line.tasks(),
+            ),
+            Form::Packed => {
+                if self.framed != Some(place.span.start) {
+                    self.framed = Some(place.span.start);
+                    self.index
+                        .begin_frame(line.seq, (place.span.start, place.span.bytes));
+                }
+                self.index.note(line.tasks());
+            }
+        }
+        self.seqs = Some((self.seqs.map_or(line.seq, |(first, _)| first), line.seq));
+        self.durable = line.durable;
+        self.expected = Some(line.seq + 1);
+    }
+
+    /// A bad line may be two sound ones whose line end was damaged, or a damaged one that swallowed a sound one.
+    fn mend(&mut self, text: &[u8], place: Place, found: &mut Vec<Found>) {
+        let bytes = &text[place.start..place.end];
+        let sound = (place.next > place.end)
+            .then(|| memchr::memmem::rfind_iter(bytes, LINE_START).take(RESYNC_TRIES))
+            .and_then(|mut starts| starts.find(|start| *start > 0 && Line::read(&bytes[*start..]).is_some()));
+        let Some(sound) = sound.map(|offset| place.start + offset) else {
+            return self.spoil(place.text(), (place.next - place.start) as u64);
+        };
+        let before = Place {
+            end: sound - 1,
+            next: sound - 1,
+            ..place
+        };
+        if self.line(text, before, found) {
+            self.spoil(place.span.text + before.end as u64, 1);
+        } else {
+            self.spoil(place.text(), (sound - place.start) as u64);
+        }
+        let after = Place {
+            start: sound,
+            ..place
+        };
+        if !self.line(text, after, found) {
+            self.spoil(after.text(), (after.next - after.start) as u64);
+        }
+    }
+
+    /// Notes bad bytes; neighbours become one place.
+    fn spoil(&mut self, start: u64, bytes: u64) {
+        self.begun = true;
+        self.tail = match self.tail {
+            Some((from, _)) => Some((from, start + bytes - from)),
+            None => Some((start, bytes)),
+        };
+    }
+}
+
+/// A line of a chunk: `[start, end)` is its text, `next` is where the following one begins.
+#[derive(Clone, Copy)]
+struct Place {
+    form: Form,
+    span: ChunkSpan,
+    start: usize,
+    end: usize,
+    next: usize,
+}
+
+impl Place {
+    /// Where it begins in the uncompressed segment.
+    fn text(&self) -> u64 {
+        self.span.text + self.start as u64
+    }
+}

@@ -1,0 +1,19 @@
+//! The log from outside: what it promises, and the ways in which a disk can fail it.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a panic is how a test speaks"
+)]
+
+mod bad_input;
+mod basics;
+mod blobs;
+mod common;
+mod damage;
+mod fold;
+mod group;
+mod power;
+mod prune;
+mod scale;
+mod sim;
+mod space;

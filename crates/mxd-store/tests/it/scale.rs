@@ -1,0 +1,68 @@
+//! How long a random test runs: a fixed small number of rounds in the suite, minutes of fresh ones under chaos.
+
+use std::time::{Duration, Instant};
+
+/// The rounds of a random test, each with its own seed.
+pub(crate) fn seeds(in_suite: u64) -> Box<dyn Iterator<Item = u64>> {
+    let first: u64 = number("MXD_CHAOS_SEED").unwrap_or(1);
+    match number::<f64>("MXD_CHAOS_MINUTES") {
+        None => Box::new(first..first + in_suite),
+        Some(minutes) => {
+            let end = now() + Duration::from_secs_f64(60.0 * minutes);
+            Box::new((first..).take_while(move |_| now() < end))
+        }
+    }
+}
+
+/// A size that chaos multiplies.
+pub(crate) fn size(in_suite: usize, in_chaos: usize) -> usize {
+    if number::<f64>("MXD_CHAOS_MINUTES").is_some() {
+        in_chaos
+    } else {
+        in_suite
+    }
+}
+
+fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{name}={text} is not a number")),
+    )
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "chaos runs for minutes, not for a number of rounds"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+/// A small random generator: the same seed gives the same test everywhere.
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0xd1b5_4a32_d192_ed03)
+    }
+
+    pub(crate) fn roll(&mut self) -> u64 {
+        // SplitMix64.
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `limit`.
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.roll() % limit.max(1)
+    }
+
+    /// True once in `times`.
+    pub(crate) fn once_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+}

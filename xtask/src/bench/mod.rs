@@ -1,0 +1,111 @@
+//! `cargo xtask bench`: runs benchmark targets, reads their rows, holds them to their bars.
+//!
+//! A benchmark is a cargo bench target with `harness = false` that prints one JSON object per metric on
+//! stdout (see [`row`]) and its progress on stderr.
+
+mod bar;
+mod list;
+mod report;
+mod row;
+
+use crate::cli::BenchArgs;
+use crate::step::{Step, describe};
+use crate::{Verdict, say};
+use list::{BENCHES, Bench};
+use report::Report;
+
+/// The names `cargo xtask bench` accepts.
+pub(crate) fn names() -> Vec<&'static str> {
+    BENCHES.iter().map(|bench| bench.name).collect()
+}
+
+/// The names with their descriptions, for the help text.
+pub(crate) fn listing() -> String {
+    let line = |bench: &Bench| format!("  {:<10} {}", bench.name, bench.description);
+    BENCHES.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Runs the named benchmark, or all.
+pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, String> {
+    let wanted = |bench: &&Bench| args.name.as_deref().is_none_or(|name| name == bench.name);
+    let mut verdict = Verdict::Passed;
+    for bench in BENCHES.iter().filter(wanted) {
+        let report = measure(bench, args)?;
+        match args.json {
+            true => say::line(report.json()?),
+            false => say::line(report.table().trim_end()),
+        }
+        let missed = report.missed();
+        if !missed.is_empty() {
+            let again = format!("cargo xtask bench {}", bench.name);
+            say::failed(
+                format_args!("bench {}: bar missed by {}", bench.name, missed.join(", ")),
+                again,
+            );
+            verdict = Verdict::Failed;
+        }
+    }
+    Ok(verdict)
+}
+
+fn measure(bench: &Bench, args: &BenchArgs) -> Result<Report, String> {
+    let step = step(bench, args);
+    say::heading(&step);
+    let captured = step.capture().map_err(|error| error.to_string())?;
+    if !captured.status.success() {
+        return Err(format!(
+            "bench {} did not finish ({})",
+            bench.name,
+            describe(captured.status)
+        ));
+    }
+    let stdout = String::from_utf8_lossy(&captured.stdout);
+    let rows = row::parse_all(&stdout).map_err(|error| format!("bench {}: {error}", bench.name))?;
+    Ok(Report {
+        bench: bench.name,
+        rows,
+    })
+}
+
+fn step(bench: &Bench, args: &BenchArgs) -> Step {
+    let step = Step::cargo("bench -p")
+        .arg(bench.package)
+        .arg("--bench")
+        .arg(bench.target);
+    match args.quick {
+        true => step.arg("--").arg("--quick"),
+        false => step,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quick_reaches_the_bench_target() {
+        let mut args = BenchArgs {
+            name: None,
+            json: false,
+            quick: false,
+        };
+        assert_eq!(
+            step(&BENCHES[0], &args).to_string(),
+            "cargo bench -p mxd-store --bench log"
+        );
+        args.quick = true;
+        assert_eq!(
+            step(&BENCHES[0], &args).to_string(),
+            "cargo bench -p mxd-store --bench log -- --quick"
+        );
+    }
+
+    #[test]
+    fn names_are_unique_and_described() {
+        let mut names = names();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), BENCHES.len());
+        assert!(BENCHES.iter().all(|bench| !bench.description.is_empty()));
+    }
+}

@@ -1,0 +1,42 @@
+//! The long random tests there are. A new one is a line here and a test that reads the two variables.
+
+/// A test of the ordinary suite with a name a developer can remember.
+#[derive(Debug)]
+pub(super) struct Chaos {
+    pub(super) name: &'static str,
+    pub(super) package: &'static str,
+    pub(super) target: &'static str,
+    pub(super) filter: &'static str,
+    pub(super) description: &'static str,
+}
+
+pub(super) const CHAOS: &[Chaos] = &[
+    Chaos {
+        name: "offsets",
+        package: "mxd-store",
+        target: "it",
+        filter: "damage::",
+        description: "cut and flip a large log at every byte",
+    },
+    Chaos {
+        name: "power",
+        package: "mxd-store",
+        target: "it",
+        filter: "power::",
+        description: "lose power at random: un-synced writes are dropped or reordered",
+    },
+    Chaos {
+        name: "kill",
+        package: "mxd-store",
+        target: "process",
+        filter: "kill",
+        description: "SIGKILL a real process that appends",
+    },
+    Chaos {
+        name: "tree",
+        package: "mxd-core",
+        target: "it",
+        filter: "property::",
+        description: "random commands on the task tree",
+    },
+];

@@ -1,0 +1,148 @@
+//! `cargo xtask chaos`: tests of the ordinary suite, given minutes instead of a moment.
+//!
+//! The tests read `MXD_CHAOS_MINUTES` and `MXD_CHAOS_SEED`; without them they run small.
+
+mod list;
+mod values;
+
+use crate::cli::ChaosArgs;
+use crate::step::{Step, describe};
+use crate::{Verdict, say};
+use list::{CHAOS, Chaos};
+pub(crate) use values::{Minutes, Seed};
+
+/// The names `cargo xtask chaos` accepts.
+pub(crate) fn names() -> Vec<&'static str> {
+    CHAOS.iter().map(|chaos| chaos.name).collect()
+}
+
+/// The names with their descriptions, for the help text.
+pub(crate) fn listing() -> String {
+    let line = |chaos: &Chaos| format!("  {:<10} {}", chaos.name, chaos.description);
+    CHAOS.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Runs the named test, or all; a failure does not keep the others from running.
+pub(crate) fn run(args: &ChaosArgs) -> Result<Verdict, String> {
+    let chosen = chosen(args.name.as_deref());
+    let minutes = args.minutes.split(chosen.len());
+    let seed = args.seed.unwrap_or_else(Seed::fresh);
+    say::note(format_args!("seed {seed}"));
+    let mut failures = Vec::new();
+    for chaos in chosen {
+        if let Err(reason) = run_one(chaos, minutes, seed)? {
+            failures.push((chaos, reason));
+        }
+    }
+    for (chaos, reason) in &failures {
+        let again = again(chaos, minutes, seed);
+        say::failed(format_args!("chaos {} ({reason})", chaos.name), again);
+    }
+    Ok(if failures.is_empty() {
+        Verdict::Passed
+    } else {
+        Verdict::Failed
+    })
+}
+
+fn chosen(name: Option<&str>) -> Vec<&'static Chaos> {
+    CHAOS
+        .iter()
+        .filter(|chaos| name.is_none_or(|name| name == chaos.name))
+        .collect()
+}
+
+fn again(chaos: &Chaos, minutes: Minutes, seed: Seed) -> String {
+    format!(
+        "cargo xtask chaos {} --minutes {minutes} --seed {seed}",
+        chaos.name
+    )
+}
+
+/// The inner result is the test's; the outer one says whether it could be tried at all.
+fn run_one(chaos: &Chaos, minutes: Minutes, seed: Seed) -> Result<Result<(), String>, String> {
+    say::heading(format_args!("chaos {}: {minutes} min, seed {seed}", chaos.name));
+    let listed = step(chaos)
+        .arg("--list")
+        .capture()
+        .map_err(|error| error.to_string())?;
+    if !listed.status.success() {
+        return Ok(Err(format!("{} while building", describe(listed.status))));
+    }
+    // A filter that matches nothing would pass, and nobody would notice.
+    let tests = count_tests(&String::from_utf8_lossy(&listed.stdout));
+    if tests == 0 {
+        return Ok(Err(format!(
+            "no test of {} matches {:?}",
+            chaos.package, chaos.filter
+        )));
+    }
+    let step = step(chaos)
+        .arg("--nocapture")
+        .env("MXD_CHAOS_MINUTES", minutes.to_string())
+        .env("MXD_CHAOS_SEED", seed.to_string());
+    say::heading(&step);
+    let ended = step.run().map_err(|error| error.to_string())?;
+    match ended.status.success() {
+        true => Ok(Ok(())),
+        false => Ok(Err(describe(ended.status))),
+    }
+}
+
+fn step(chaos: &Chaos) -> Step {
+    Step::cargo("test --release -p")
+        .arg(chaos.package)
+        .arg("--test")
+        .arg(chaos.target)
+        .arg("--")
+        .arg(chaos.filter)
+}
+
+fn count_tests(listing: &str) -> usize {
+    listing.lines().filter(|line| line.ends_with(": test")).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_are_the_documented_ones() {
+        assert_eq!(names(), ["offsets", "power", "kill", "tree"]);
+    }
+
+    #[test]
+    fn a_test_is_run_in_release_by_its_filter() {
+        let commands: Vec<_> = CHAOS.iter().map(|chaos| step(chaos).to_string()).collect();
+        let expected = [
+            "cargo test --release -p mxd-store --test it -- damage::",
+            "cargo test --release -p mxd-store --test it -- power::",
+            "cargo test --release -p mxd-store --test process -- kill",
+            "cargo test --release -p mxd-core --test it -- property::",
+        ];
+        assert_eq!(commands, expected);
+    }
+
+    #[test]
+    fn one_name_chooses_one_and_none_chooses_all() {
+        assert_eq!(chosen(Some("kill")).len(), 1);
+        assert_eq!(chosen(None).len(), CHAOS.len());
+    }
+
+    #[test]
+    fn a_failure_says_how_to_repeat_it() {
+        let minutes = "1.25".parse().unwrap();
+        let seed = "7".parse().unwrap();
+        let again = again(chosen(Some("tree"))[0], minutes, seed);
+        assert_eq!(again, "cargo xtask chaos tree --minutes 1.25 --seed 7");
+    }
+
+    #[test]
+    fn an_empty_listing_is_noticed() {
+        assert_eq!(count_tests("0 tests, 0 benchmarks\n"), 0);
+        assert_eq!(
+            count_tests("power::many: test\npower::speed: benchmark\n\n1 test, 1 benchmark\n"),
+            1
+        );
+    }
+}
