@@ -38,10 +38,7 @@ pub(crate) struct NotStarted {
 impl Step {
     /// `cargo` with these arguments, split at spaces.
     pub(crate) fn cargo(words: &str) -> Self {
-        Self {
-            args: words.split_whitespace().map(str::to_owned).collect(),
-            env: Vec::new(),
-        }
+        Self { args: words.split_whitespace().map(str::to_owned).collect(), env: Vec::new() }
     }
 
     /// One more argument, taken as it is.
@@ -57,39 +54,24 @@ impl Step {
     }
 
     /// Runs with the developer's terminal.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "how long a step took is for the developer to read"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "how long a step took is for the developer to read")]
     pub(crate) fn run(&self) -> Result<Ended, NotStarted> {
         let start = Instant::now();
-        let status = self
-            .command()
-            .status()
-            .map_err(|source| self.not_started(source))?;
-        Ok(Ended {
-            status,
-            took: start.elapsed(),
-        })
+        let status = self.command().status().map_err(|source| self.not_started(source))?;
+        Ok(Ended { status, took: start.elapsed() })
     }
 
     /// Runs with stdout kept; stderr goes to the developer.
     pub(crate) fn capture(&self) -> Result<Captured, NotStarted> {
         let output = self.command().stderr(Stdio::inherit()).output();
         let output = output.map_err(|source| self.not_started(source))?;
-        Ok(Captured {
-            status: output.status,
-            stdout: output.stdout,
-        })
+        Ok(Captured { status: output.status, stdout: output.stdout })
     }
 
     /// Whether the step succeeds; what it prints is thrown away.
     pub(crate) fn succeeds_quietly(&self) -> bool {
         let mut command = self.command();
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     }
 
@@ -103,10 +85,7 @@ impl Step {
     }
 
     fn not_started(&self, source: std::io::Error) -> NotStarted {
-        NotStarted {
-            step: self.to_string(),
-            source,
-        }
+        NotStarted { step: self.to_string(), source }
     }
 }
 
@@ -148,13 +127,8 @@ mod tests {
 
     #[test]
     fn a_step_is_shown_as_it_would_be_typed() {
-        let step = Step::cargo("doc --no-deps")
-            .arg("a b")
-            .env("RUSTDOCFLAGS", "-D warnings");
-        assert_eq!(
-            step.to_string(),
-            "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps 'a b'"
-        );
+        let step = Step::cargo("doc --no-deps").arg("a b").env("RUSTDOCFLAGS", "-D warnings");
+        assert_eq!(step.to_string(), "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps 'a b'");
     }
 
     #[test]

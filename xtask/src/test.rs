@@ -60,20 +60,15 @@ fn plan(args: &TestArgs, tools: Tools) -> Vec<Part> {
     let rounds = args.repeat.get();
     parts.extend((1..=rounds).map(|round| match rounds {
         1 => part(test.clone()),
-        _ => Part::Run {
-            title: format!("{test} (round {round} of {rounds})"),
-            step: test.clone(),
-        },
+        _ => Part::Run { title: format!("{test} (round {round} of {rounds})"), step: test.clone() },
     }));
     parts.push(part(filtered(Step::cargo("test --workspace --doc"), args)));
-    parts.push(part(
-        Step::cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"),
-    ));
+    parts.push(part(Step::cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings")));
     parts.push(match tools.deny {
         true => part(Step::cargo("deny check licenses bans sources")),
-        false => Part::Skip {
-            reason: "cargo deny is not installed; skipped (install: cargo install cargo-deny)",
-        },
+        false => {
+            Part::Skip { reason: "cargo deny is not installed; skipped (install: cargo install cargo-deny)" }
+        }
     });
     parts
 }
@@ -94,10 +89,7 @@ fn filtered(step: Step, args: &TestArgs) -> Step {
 }
 
 fn part(step: Step) -> Part {
-    Part::Run {
-        title: step.to_string(),
-        step,
-    }
+    Part::Run { title: step.to_string(), step }
 }
 
 fn summary(times: &[(String, Duration)]) -> String {
@@ -113,14 +105,8 @@ mod tests {
 
     use super::*;
 
-    const ALL: Tools = Tools {
-        nextest: true,
-        deny: true,
-    };
-    const NONE: Tools = Tools {
-        nextest: false,
-        deny: false,
-    };
+    const ALL: Tools = Tools { nextest: true, deny: true };
+    const NONE: Tools = Tools { nextest: false, deny: false };
 
     fn titles(args: &TestArgs, tools: Tools) -> Vec<String> {
         let title = |part| match part {
@@ -131,10 +117,7 @@ mod tests {
     }
 
     fn args(filter: Option<&str>, repeat: u32) -> TestArgs {
-        TestArgs {
-            filter: filter.map(str::to_owned),
-            repeat: NonZeroU32::new(repeat).unwrap(),
-        }
+        TestArgs { filter: filter.map(str::to_owned), repeat: NonZeroU32::new(repeat).unwrap() }
     }
 
     #[test]
@@ -172,9 +155,6 @@ mod tests {
             ("first".to_owned(), Duration::from_millis(1_500)),
             ("second".to_owned(), Duration::from_secs(10)),
         ];
-        assert_eq!(
-            summary(&times),
-            "     1.5 s  first\n    10.0 s  second\n    11.5 s  all passed\n"
-        );
+        assert_eq!(summary(&times), "     1.5 s  first\n    10.0 s  second\n    11.5 s  all passed\n");
     }
 }

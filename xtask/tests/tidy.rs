@@ -21,10 +21,6 @@ fn the_repository_was_really_looked_at() {
     let workspace = Workspace::load(workspace_root()).expect("the repository can be read");
     assert!(workspace.packages().iter().any(|package| package.name == "xtask"));
     assert!(workspace.has("xtask/src/tidy"));
-    assert!(
-        workspace
-            .texts("rs")
-            .any(|(path, _)| path == "xtask/tests/tidy.rs")
-    );
+    assert!(workspace.texts("rs").any(|(path, _)| path == "xtask/tests/tidy.rs"));
     assert!(!workspace.has("target"), "build output is not ours to judge");
 }

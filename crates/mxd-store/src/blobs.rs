@@ -46,9 +46,8 @@ impl FromStr for BlobId {
     type Err = NotABlobId;
 
     fn from_str(text: &str) -> Result<Self, NotABlobId> {
-        let digits = text
-            .strip_prefix(BLOB_PREFIX)
-            .filter(|digits| !digits.bytes().any(|b| b.is_ascii_uppercase()));
+        let digits =
+            text.strip_prefix(BLOB_PREFIX).filter(|digits| !digits.bytes().any(|b| b.is_ascii_uppercase()));
         let mut id = [0; 32];
         hex::decode_to_slice(digits.ok_or(NotABlobId)?, &mut id).map_err(|_| NotABlobId)?;
         Ok(Self(id))
@@ -93,26 +92,16 @@ pub struct Blobs {
 
 impl Blobs {
     pub(crate) fn new(disk: Arc<dyn Disk>, layout: Layout) -> Self {
-        Self {
-            disk,
-            layout,
-            pins: Arc::default(),
-        }
+        Self { disk, layout, pins: Arc::default() }
     }
 
     /// Keeps these bytes durably. The same bytes are kept once.
     pub fn put(&self, bytes: &[u8]) -> Result<Pin, AppendError> {
         if bytes.len() as u64 > BLOB_BYTES {
-            return Err(AppendError::TooLarge {
-                bytes: bytes.len(),
-                limit: BLOB_BYTES as usize,
-            });
+            return Err(AppendError::TooLarge { bytes: bytes.len(), limit: BLOB_BYTES as usize });
         }
         let pin = self.pin(BlobId::of(bytes));
-        let present = self
-            .disk
-            .len(&self.path(pin.id))
-            .is_ok_and(|len| len == bytes.len() as u64);
+        let present = self.disk.len(&self.path(pin.id)).is_ok_and(|len| len == bytes.len() as u64);
         if !present {
             self.write(pin.id, bytes).map_err(AppendError::io)?;
         }
@@ -127,10 +116,7 @@ impl Blobs {
             _ => ReadError::io(&path, error),
         })?;
         if BlobId::of(&bytes) != id {
-            return Err(ReadError::BlobDamaged {
-                path,
-                found: bytes.len() as u64,
-            });
+            return Err(ReadError::BlobDamaged { path, found: bytes.len() as u64 });
         }
         Ok(bytes)
     }
@@ -156,10 +142,7 @@ impl Blobs {
 
     fn pin(&self, id: BlobId) -> Pin {
         *lock(&self.pins).entry(id).or_default() += 1;
-        Pin {
-            id,
-            pins: Arc::clone(&self.pins),
-        }
+        Pin { id, pins: Arc::clone(&self.pins) }
     }
 
     fn write(&self, id: BlobId, bytes: &[u8]) -> io::Result<()> {

@@ -195,10 +195,7 @@ pub enum ReadError {
 
 impl ReadError {
     pub(crate) fn io(path: &Path, source: io::Error) -> Self {
-        Self::Io {
-            path: path.to_owned(),
-            source,
-        }
+        Self::Io { path: path.to_owned(), source }
     }
 
     /// What a person can do about it.

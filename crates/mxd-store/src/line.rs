@@ -30,11 +30,7 @@ pub struct Draft {
 impl Draft {
     /// An empty commit of the moment `at`, in milliseconds since the epoch.
     pub fn new(at: u64) -> Self {
-        Self {
-            at,
-            tasks: Vec::new(),
-            events: String::new(),
-        }
+        Self { at, tasks: Vec::new(), events: String::new() }
     }
 
     /// Adds one event: a JSON object on one line that names its task under `task`.
@@ -48,9 +44,7 @@ impl Draft {
             reason: format!("an event must be an object with a `task`: {error}"),
         })?;
         if event.bytes().any(|byte| byte < 0x20) {
-            return Err(AppendError::Invalid {
-                reason: "an event must stand on one line".into(),
-            });
+            return Err(AppendError::Invalid { reason: "an event must stand on one line".into() });
         }
         if !is_task_name(&head.task) {
             return Err(AppendError::Invalid {
@@ -94,15 +88,10 @@ impl Draft {
     /// Refuses what could not be read back.
     pub(crate) fn check(&self) -> Result<(), AppendError> {
         if self.is_empty() {
-            return Err(AppendError::Invalid {
-                reason: "a commit needs at least one event".into(),
-            });
+            return Err(AppendError::Invalid { reason: "a commit needs at least one event".into() });
         }
         if self.weight() > LINE_BYTES {
-            return Err(AppendError::TooLarge {
-                bytes: self.weight(),
-                limit: LINE_BYTES,
-            });
+            return Err(AppendError::TooLarge { bytes: self.weight(), limit: LINE_BYTES });
         }
         Ok(())
     }
@@ -110,16 +99,7 @@ impl Draft {
     /// Appends the finished line, with its newline, to `out`.
     pub(crate) fn write(&self, seq: u64, durable: u64, out: &mut Vec<u8>) {
         let tasks: Vec<&str> = self.tasks.iter().map(String::as_str).collect();
-        write_line(
-            Place {
-                seq,
-                durable,
-                at: self.at,
-            },
-            &tasks,
-            &self.events,
-            out,
-        );
+        write_line(Place { seq, durable, at: self.at }, &tasks, &self.events, out);
     }
 }
 
@@ -190,13 +170,7 @@ impl<'a> Line<'a> {
         let rest = rest.strip_prefix(",\"tasks\":[")?;
         let (tasks, rest) = rest.split_once(']')?;
         let events = rest.get(memchr::memmem::find(rest.as_bytes(), b",\"events\":[")? + 10..)?;
-        events.ends_with(']').then_some(Self {
-            seq,
-            durable,
-            at,
-            events,
-            tasks,
-        })
+        events.ends_with(']').then_some(Self { seq, durable, at, events, tasks })
     }
 }
 
@@ -220,9 +194,7 @@ fn number(text: &str) -> Option<(u64, &str)> {
 /// Names that need no escaping in JSON or in a file name.
 fn is_task_name(name: &str) -> bool {
     (1..=TASK_BYTES).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
 }
 
 #[cfg(test)]
@@ -239,19 +211,14 @@ mod tests {
         let line = Line::read(out.strip_suffix(b"\n").unwrap()).unwrap();
         assert_eq!((line.seq, line.durable, line.at), (12, 11, 77));
         assert_eq!(line.tasks().collect::<Vec<_>>(), ["01KA", "01KB"]);
-        assert_eq!(
-            line.events,
-            format!(r#"[{EVENT},{{"task":"01KB","type":"x"}},{EVENT}]"#)
-        );
+        assert_eq!(line.events, format!(r#"[{EVENT},{{"task":"01KB","type":"x"}},{EVENT}]"#));
         serde_json::from_slice::<serde_json::Value>(&out).unwrap();
     }
 
     #[test]
     fn the_format_is_pinned() {
         let mut out = Vec::new();
-        Draft::of(1763240000000, [r#"{"task":"T1","type":"x"}"#])
-            .unwrap()
-            .write(1, 0, &mut out);
+        Draft::of(1763240000000, [r#"{"task":"T1","type":"x"}"#]).unwrap().write(1, 0, &mut out);
         assert_eq!(
             String::from_utf8(out).unwrap(),
             "{\"seq\":1,\"durable\":0,\"at\":1763240000000,\"tasks\":[\"T1\"],\
@@ -287,12 +254,6 @@ mod tests {
         assert!(reason("{\"task\":\"T\",\n\"type\":\"x\"}").contains("one line"));
         assert!(reason("{\"task\":\"a b\"}").contains("cannot name a task"));
         assert!(reason("{\"task\":\"T\"").contains("EOF"));
-        assert!(
-            Draft::new(0)
-                .check()
-                .unwrap_err()
-                .to_string()
-                .contains("at least one event")
-        );
+        assert!(Draft::new(0).check().unwrap_err().to_string().contains("at least one event"));
     }
 }

@@ -29,11 +29,7 @@ impl FromStr for Bar {
             (None, None) => return Err(refusal()),
         };
         let limit: f64 = number.trim().parse().map_err(|_| refusal())?;
-        if limit.is_finite() {
-            Ok(kind(limit))
-        } else {
-            Err(refusal())
-        }
+        if limit.is_finite() { Ok(kind(limit)) } else { Err(refusal()) }
     }
 }
 

@@ -38,10 +38,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<Verdict, String> {
         let missed = report.missed();
         if !missed.is_empty() {
             let again = format!("cargo xtask bench {}", bench.name);
-            say::failed(
-                format_args!("bench {}: bar missed by {}", bench.name, missed.join(", ")),
-                again,
-            );
+            say::failed(format_args!("bench {}: bar missed by {}", bench.name, missed.join(", ")), again);
             verdict = Verdict::Failed;
         }
     }
@@ -53,25 +50,15 @@ fn measure(bench: &Bench, args: &BenchArgs) -> Result<Report, String> {
     say::heading(&step);
     let captured = step.capture().map_err(|error| error.to_string())?;
     if !captured.status.success() {
-        return Err(format!(
-            "bench {} did not finish ({})",
-            bench.name,
-            describe(captured.status)
-        ));
+        return Err(format!("bench {} did not finish ({})", bench.name, describe(captured.status)));
     }
     let stdout = String::from_utf8_lossy(&captured.stdout);
     let rows = row::parse_all(&stdout).map_err(|error| format!("bench {}: {error}", bench.name))?;
-    Ok(Report {
-        bench: bench.name,
-        rows,
-    })
+    Ok(Report { bench: bench.name, rows })
 }
 
 fn step(bench: &Bench, args: &BenchArgs) -> Step {
-    let step = Step::cargo("bench -p")
-        .arg(bench.package)
-        .arg("--bench")
-        .arg(bench.target);
+    let step = Step::cargo("bench -p").arg(bench.package).arg("--bench").arg(bench.target);
     match args.quick {
         true => step.arg("--").arg("--quick"),
         false => step,
@@ -84,20 +71,10 @@ mod tests {
 
     #[test]
     fn quick_reaches_the_bench_target() {
-        let mut args = BenchArgs {
-            name: None,
-            json: false,
-            quick: false,
-        };
-        assert_eq!(
-            step(&BENCHES[0], &args).to_string(),
-            "cargo bench -p mxd-store --bench log"
-        );
+        let mut args = BenchArgs { name: None, json: false, quick: false };
+        assert_eq!(step(&BENCHES[0], &args).to_string(), "cargo bench -p mxd-store --bench log");
         args.quick = true;
-        assert_eq!(
-            step(&BENCHES[0], &args).to_string(),
-            "cargo bench -p mxd-store --bench log -- --quick"
-        );
+        assert_eq!(step(&BENCHES[0], &args).to_string(), "cargo bench -p mxd-store --bench log -- --quick");
     }
 
     #[test]

@@ -18,11 +18,7 @@ pub(super) struct Report {
 impl Report {
     /// The metrics that missed their bar.
     pub(super) fn missed(&self) -> Vec<&str> {
-        self.rows
-            .iter()
-            .filter(|row| !row.ok)
-            .map(|row| row.metric.as_str())
-            .collect()
+        self.rows.iter().filter(|row| !row.ok).map(|row| row.metric.as_str()).collect()
     }
 
     /// One line: `{"bench":…,"rows":[{"metric","value","baseline","ratio","bar","ok"}]}`.
@@ -64,8 +60,7 @@ fn cells(row: &Row) -> [String; 6] {
     [
         row.metric.clone(),
         with_unit(row.value, &row.unit),
-        row.baseline
-            .map_or_else(dash, |baseline| with_unit(baseline, &row.unit)),
+        row.baseline.map_or_else(dash, |baseline| with_unit(baseline, &row.unit)),
         row.ratio.map_or_else(dash, |ratio| format!("{ratio:.3}")),
         row.bar.clone().unwrap_or_else(dash),
         verdict.to_owned(),
@@ -117,10 +112,7 @@ mod tests {
             "\n",
             r#"{"metric":"note","unit":"","value":3,"baseline":null,"ratio":null,"bar":null}"#,
         );
-        Report {
-            bench: "log",
-            rows: super::super::row::parse_all(stdout).unwrap(),
-        }
+        Report { bench: "log", rows: super::super::row::parse_all(stdout).unwrap() }
     }
 
     #[test]

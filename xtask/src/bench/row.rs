@@ -32,24 +32,14 @@ pub(super) struct Row {
 
 /// Reads everything a bench target printed. Printing nothing is an error too.
 pub(super) fn parse_all(stdout: &str) -> Result<Vec<Row>, String> {
-    let lines = stdout
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty());
+    let lines = stdout.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let row = |(index, line): (usize, &str)| {
         parse(line).map_err(|error| {
-            format!(
-                "line {} of its output is not a metric: {error}\n  the line: {line}",
-                index + 1
-            )
+            format!("line {} of its output is not a metric: {error}\n  the line: {line}", index + 1)
         })
     };
     let rows = lines.map(row).collect::<Result<Vec<_>, _>>()?;
-    if rows.is_empty() {
-        Err("it printed no metric".to_owned())
-    } else {
-        Ok(rows)
-    }
+    if rows.is_empty() { Err("it printed no metric".to_owned()) } else { Ok(rows) }
 }
 
 fn parse(line: &str) -> Result<Row, String> {
@@ -114,10 +104,7 @@ mod tests {
     fn a_malformed_line_is_named_with_its_number() {
         let good = r#"{"metric":"m","unit":"s","value":1,"baseline":null,"ratio":null,"bar":null}"#;
         let error = parse_all(&format!("{good}\n\nwarming up\n")).unwrap_err();
-        assert!(
-            error.starts_with("line 3 of its output is not a metric"),
-            "{error}"
-        );
+        assert!(error.starts_with("line 3 of its output is not a metric"), "{error}");
         assert!(error.ends_with("the line: warming up"), "{error}");
     }
 

@@ -38,44 +38,28 @@ pub(crate) fn run(args: &ChaosArgs) -> Result<Verdict, String> {
         let again = again(chaos, minutes, seed);
         say::failed(format_args!("chaos {} ({reason})", chaos.name), again);
     }
-    Ok(if failures.is_empty() {
-        Verdict::Passed
-    } else {
-        Verdict::Failed
-    })
+    Ok(if failures.is_empty() { Verdict::Passed } else { Verdict::Failed })
 }
 
 fn chosen(name: Option<&str>) -> Vec<&'static Chaos> {
-    CHAOS
-        .iter()
-        .filter(|chaos| name.is_none_or(|name| name == chaos.name))
-        .collect()
+    CHAOS.iter().filter(|chaos| name.is_none_or(|name| name == chaos.name)).collect()
 }
 
 fn again(chaos: &Chaos, minutes: Minutes, seed: Seed) -> String {
-    format!(
-        "cargo xtask chaos {} --minutes {minutes} --seed {seed}",
-        chaos.name
-    )
+    format!("cargo xtask chaos {} --minutes {minutes} --seed {seed}", chaos.name)
 }
 
 /// The inner result is the test's; the outer one says whether it could be tried at all.
 fn run_one(chaos: &Chaos, minutes: Minutes, seed: Seed) -> Result<Result<(), String>, String> {
     say::heading(format_args!("chaos {}: {minutes} min, seed {seed}", chaos.name));
-    let listed = step(chaos)
-        .arg("--list")
-        .capture()
-        .map_err(|error| error.to_string())?;
+    let listed = step(chaos).arg("--list").capture().map_err(|error| error.to_string())?;
     if !listed.status.success() {
         return Ok(Err(format!("{} while building", describe(listed.status))));
     }
     // A filter that matches nothing would pass, and nobody would notice.
     let tests = count_tests(&String::from_utf8_lossy(&listed.stdout));
     if tests == 0 {
-        return Ok(Err(format!(
-            "no test of {} matches {:?}",
-            chaos.package, chaos.filter
-        )));
+        return Ok(Err(format!("no test of {} matches {:?}", chaos.package, chaos.filter)));
     }
     let step = step(chaos)
         .arg("--nocapture")
@@ -140,9 +124,6 @@ mod tests {
     #[test]
     fn an_empty_listing_is_noticed() {
         assert_eq!(count_tests("0 tests, 0 benchmarks\n"), 0);
-        assert_eq!(
-            count_tests("power::many: test\npower::speed: benchmark\n\n1 test, 1 benchmark\n"),
-            1
-        );
+        assert_eq!(count_tests("power::many: test\npower::speed: benchmark\n\n1 test, 1 benchmark\n"), 1);
     }
 }

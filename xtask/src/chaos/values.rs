@@ -50,9 +50,7 @@ impl FromStr for Seed {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        text.parse()
-            .map(Self)
-            .map_err(|_| "give the seed as a whole number below 2^64")
+        text.parse().map(Self).map_err(|_| "give the seed as a whole number below 2^64")
     }
 }
 

@@ -11,60 +11,27 @@ struct Allowed {
 /// A crate exists to forbid something; the comment says what its crate must not know.
 const TABLE: &[Allowed] = &[
     // The domain: no IO, no async, no clock, no HTTP.
-    Allowed {
-        name: "mxd-core",
-        may_use: &[],
-    },
+    Allowed { name: "mxd-core", may_use: &[] },
     // The log: not what events mean.
-    Allowed {
-        name: "mxd-store",
-        may_use: &[],
-    },
+    Allowed { name: "mxd-store", may_use: &[] },
     // Providers: not tasks, configuration files or the log.
-    Allowed {
-        name: "mxd-llm",
-        may_use: &["mxd-core"],
-    },
+    Allowed { name: "mxd-llm", may_use: &["mxd-core"] },
     // The outside world for agents: not the task tree or the log.
-    Allowed {
-        name: "mxd-tools",
-        may_use: &["mxd-core"],
-    },
+    Allowed { name: "mxd-tools", may_use: &["mxd-core"] },
     // Where the four meet: not HTTP.
-    Allowed {
-        name: "mxd-engine",
-        may_use: &["mxd-core", "mxd-store", "mxd-llm", "mxd-tools"],
-    },
+    Allowed { name: "mxd-engine", may_use: &["mxd-core", "mxd-store", "mxd-llm", "mxd-tools"] },
     // The HTTP interface: not the wires of the models.
-    Allowed {
-        name: "mxd-server",
-        may_use: &["mxd-core", "mxd-store", "mxd-engine", "mxd-tools"],
-    },
+    Allowed { name: "mxd-server", may_use: &["mxd-core", "mxd-store", "mxd-engine", "mxd-tools"] },
     // The program: not the rules of the domain.
-    Allowed {
-        name: "mxd",
-        may_use: &["mxd-core", "mxd-engine", "mxd-server"],
-    },
+    Allowed { name: "mxd", may_use: &["mxd-core", "mxd-engine", "mxd-server"] },
     // The manifest inspector: not the engine or the server.
-    Allowed {
-        name: "mcl-tools",
-        may_use: &["mxd-core", "mxd-tools"],
-    },
+    Allowed { name: "mcl-tools", may_use: &["mxd-core", "mxd-tools"] },
     // The EVM toolbox stands alone.
-    Allowed {
-        name: "tachyon",
-        may_use: &[],
-    },
+    Allowed { name: "tachyon", may_use: &[] },
     // The scripted model stands alone: it must not share a mistake with what it tests.
-    Allowed {
-        name: "rehearse",
-        may_use: &[],
-    },
+    Allowed { name: "rehearse", may_use: &[] },
     // Developer tasks build before, and without, everything else.
-    Allowed {
-        name: "xtask",
-        may_use: &[],
-    },
+    Allowed { name: "xtask", may_use: &[] },
 ];
 
 /// Crates from outside that would break what a crate promises, and what to do instead.
@@ -103,11 +70,7 @@ const FORBIDDEN: &[Forbidden] = &[
 ];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
-    let ours: Vec<&str> = workspace
-        .packages()
-        .iter()
-        .map(|package| package.name.as_str())
-        .collect();
+    let ours: Vec<&str> = workspace.packages().iter().map(|package| package.name.as_str()).collect();
     let mut problems = Vec::new();
     for package in workspace.packages() {
         let Some(allowed) = TABLE.iter().find(|allowed| allowed.name == package.name) else {
@@ -124,10 +87,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
 
 /// Dependencies on crates of this workspace.
 fn inside(workspace: &Workspace, package: &Package, allowed: &Allowed, ours: &[&str]) -> Vec<Problem> {
-    let used = package
-        .dependencies
-        .iter()
-        .filter(|used| ours.contains(&used.name.as_str()));
+    let used = package.dependencies.iter().filter(|used| ours.contains(&used.name.as_str()));
     let refused = used.filter(|used| match used.kind {
         DependencyKind::Normal | DependencyKind::Build => !allowed.may_use.contains(&used.name.as_str()),
         // Tests may look around, but the core must be testable alone.
@@ -145,11 +105,7 @@ fn inside(workspace: &Workspace, package: &Package, allowed: &Allowed, ours: &[&
 /// Dependencies on crates from outside; tests may use what they like.
 fn outside(workspace: &Workspace, package: &Package) -> Vec<Problem> {
     let mut problems = Vec::new();
-    for used in package
-        .dependencies
-        .iter()
-        .filter(|used| used.kind != DependencyKind::Dev)
-    {
+    for used in package.dependencies.iter().filter(|used| used.kind != DependencyKind::Dev) {
         let rules = FORBIDDEN.iter().filter(|rule| rule.name == package.name);
         for rule in rules.filter(|rule| rule.crates.contains(&used.name.as_str())) {
             let what = format!("{} may not depend on {}", package.name, used.name);
@@ -179,10 +135,7 @@ mod tests {
         let manifest = "[dependencies]\nserde = \"1\"\nmxd-store.workspace = true\ntokio = \"1\"\n";
         let path = format!("crates/{name}/Cargo.toml");
         let mut workspace = with_package(files(&[(&path, manifest)]), name, uses);
-        for other in ["mxd-core", "mxd-store"]
-            .into_iter()
-            .filter(|other| *other != name)
-        {
+        for other in ["mxd-core", "mxd-store"].into_iter().filter(|other| *other != name) {
             workspace = with_package(workspace, other, &[]);
         }
         check(&workspace)
@@ -193,10 +146,7 @@ mod tests {
         for kind in [Normal, Build] {
             let found = problems("mxd-llm", &[("mxd-core", kind), ("mxd-store", kind)]);
             assert_eq!(found.len(), 1);
-            assert_eq!(
-                (found[0].file.as_str(), found[0].line),
-                ("crates/mxd-llm/Cargo.toml", 3)
-            );
+            assert_eq!((found[0].file.as_str(), found[0].line), ("crates/mxd-llm/Cargo.toml", 3));
             assert_eq!(found[0].what, "mxd-llm may not depend on mxd-store");
         }
     }
@@ -210,10 +160,7 @@ mod tests {
 
     #[test]
     fn the_core_may_not_use_a_runtime() {
-        let found = problems(
-            "mxd-core",
-            &[("serde", Normal), ("tokio", Normal), ("rand", Build)],
-        );
+        let found = problems("mxd-core", &[("serde", Normal), ("tokio", Normal), ("rand", Build)]);
         let lines: Vec<_> = found.iter().map(|problem| problem.line).collect();
         assert_eq!(lines, [4, 1]);
         assert!(found[0].remedy.contains("without waiting"));
@@ -231,11 +178,7 @@ mod tests {
         for (index, allowed) in TABLE.iter().enumerate() {
             for name in allowed.may_use {
                 let position = TABLE.iter().position(|other| other.name == *name);
-                assert!(
-                    position.is_some_and(|position| position < index),
-                    "{} uses {name}",
-                    allowed.name
-                );
+                assert!(position.is_some_and(|position| position < index), "{} uses {name}", allowed.name);
             }
         }
     }

@@ -17,12 +17,7 @@ struct Invariant {
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     let Some(text) = workspace.text(FILE) else {
-        return vec![Problem::new(
-            FILE,
-            1,
-            "missing",
-            "write the code map and the numbered invariants",
-        )];
+        return vec![Problem::new(FILE, 1, "missing", "write the code map and the numbered invariants")];
     };
     let invariants = invariants(text);
     if invariants.is_empty() {
@@ -37,17 +32,10 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
 }
 
 fn check_numbers(invariants: &[Invariant]) -> Vec<Problem> {
-    let out_of_order = invariants
-        .windows(2)
-        .filter(|pair| pair[0].number >= pair[1].number);
+    let out_of_order = invariants.windows(2).filter(|pair| pair[0].number >= pair[1].number);
     let problem = |pair: &[Invariant]| {
         let what = format!("I{} comes after I{}", pair[1].number, pair[0].number);
-        Problem::new(
-            FILE,
-            pair[1].line,
-            what,
-            "number the invariants once each, ascending",
-        )
+        Problem::new(FILE, pair[1].line, what, "number the invariants once each, ascending")
     };
     out_of_order.map(problem).collect()
 }
@@ -56,12 +44,7 @@ fn check_tests(workspace: &Workspace, invariant: &Invariant) -> Vec<Problem> {
     let number = invariant.number;
     let references: Vec<_> = references(&invariant.text).collect();
     if references.is_empty() {
-        return vec![Problem::new(
-            FILE,
-            invariant.line,
-            format!("I{number} names no test"),
-            FORM,
-        )];
+        return vec![Problem::new(FILE, invariant.line, format!("I{number} names no test"), FORM)];
     }
     let mut problems = Vec::new();
     for (path, test) in references {
@@ -86,11 +69,7 @@ fn invariants(text: &str) -> Vec<Invariant> {
     let mut open = false;
     for (index, line) in text.lines().enumerate() {
         if let Some(number) = number(line) {
-            found.push(Invariant {
-                number,
-                line: index + 1,
-                text: line.to_owned(),
-            });
+            found.push(Invariant { number, line: index + 1, text: line.to_owned() });
             open = true;
         } else if open && line.starts_with(' ') && !line.trim().is_empty() {
             if let Some(invariant) = found.last_mut() {
@@ -128,10 +107,7 @@ mod tests {
 
     fn found(architecture: &str) -> Vec<(usize, String)> {
         let workspace = files(&[TEST, (FILE, architecture)]);
-        check(&workspace)
-            .into_iter()
-            .map(|problem| (problem.line, problem.what))
-            .collect()
+        check(&workspace).into_iter().map(|problem| (problem.line, problem.what)).collect()
     }
 
     #[test]
@@ -143,10 +119,7 @@ mod tests {
     #[test]
     fn an_invariant_without_a_test_is_found() {
         let expected = [(3, "I1 names no test".to_owned())];
-        assert_eq!(
-            found("# Map\n\n* **I1** It holds, we are sure.\n\n`a/tests/it.rs::holds`\n"),
-            expected
-        );
+        assert_eq!(found("# Map\n\n* **I1** It holds, we are sure.\n\n`a/tests/it.rs::holds`\n"), expected);
     }
 
     #[test]
@@ -160,23 +133,14 @@ mod tests {
             what("* **I1** `a/tests/it.rs::commented`\n"),
             "I1 names `commented`, which is not in a/tests/it.rs"
         );
-        assert_eq!(
-            what("* **I1** `a/tests/no.rs::holds`\n"),
-            "I1 names a/tests/no.rs, which does not exist"
-        );
+        assert_eq!(what("* **I1** `a/tests/no.rs::holds`\n"), "I1 names a/tests/no.rs, which does not exist");
     }
 
     #[test]
     fn numbers_ascend_and_are_unique() {
         let item = |number| format!("* **I{number}** `a/tests/it.rs::holds`\n");
-        assert_eq!(
-            found(&[item(1), item(1)].concat()),
-            [(2, "I1 comes after I1".to_owned())]
-        );
-        assert_eq!(
-            found(&[item(2), item(1)].concat()),
-            [(2, "I1 comes after I2".to_owned())]
-        );
+        assert_eq!(found(&[item(1), item(1)].concat()), [(2, "I1 comes after I1".to_owned())]);
+        assert_eq!(found(&[item(2), item(1)].concat()), [(2, "I1 comes after I2".to_owned())]);
     }
 
     #[test]

@@ -3,10 +3,7 @@
 use super::{Problem, Workspace};
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
-    workspace
-        .texts("md")
-        .flat_map(|(path, text)| check_document(workspace, path, text))
-        .collect()
+    workspace.texts("md").flat_map(|(path, text)| check_document(workspace, path, text)).collect()
 }
 
 fn check_document(workspace: &Workspace, document: &str, text: &str) -> Vec<Problem> {
@@ -47,10 +44,7 @@ fn without_code(line: &str) -> String {
 /// What `[words](target)` and `[name]: target` point to.
 fn targets(line: &str) -> impl Iterator<Item = &str> {
     let inline = line.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let definition = line
-        .trim_start()
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once("]: "));
+    let definition = line.trim_start().strip_prefix('[').and_then(|rest| rest.split_once("]: "));
     inline.chain(definition.map(|(_, target)| target))
 }
 
@@ -62,9 +56,7 @@ fn relative(target: &str) -> Option<&str> {
         None => target.split_whitespace().next()?,
     };
     let path = target.split('#').next()?;
-    let scheme = path
-        .split_once(':')
-        .is_some_and(|(scheme, _)| !scheme.contains('/'));
+    let scheme = path.split_once(':').is_some_and(|(scheme, _)| !scheme.contains('/'));
     (!path.is_empty() && !scheme && !path.starts_with("//")).then_some(path)
 }
 
@@ -94,24 +86,15 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<(usize, String)> {
-        let workspace = files(&[
-            ("README.md", "# Read\n"),
-            ("docs/decisions/0001.md", ""),
-            ("docs/here.md", text),
-        ]);
-        check(&workspace)
-            .into_iter()
-            .map(|problem| (problem.line, problem.what))
-            .collect()
+        let workspace =
+            files(&[("README.md", "# Read\n"), ("docs/decisions/0001.md", ""), ("docs/here.md", text)]);
+        check(&workspace).into_iter().map(|problem| (problem.line, problem.what)).collect()
     }
 
     #[test]
     fn a_dead_link_is_found_with_its_line() {
         let expected = [(2, "the link to `gone.md` leads nowhere".to_owned())];
-        assert_eq!(
-            found("# Here\nSee [this](gone.md#part) and [that](../README.md).\n"),
-            expected
-        );
+        assert_eq!(found("# Here\nSee [this](gone.md#part) and [that](../README.md).\n"), expected);
         assert_eq!(found("[name]: gone.md\n").len(), 1);
         assert_eq!(found("![picture](<gone picture.png> \"title\")\n").len(), 1);
         assert_eq!(found("[outside](../../README.md)\n").len(), 1);

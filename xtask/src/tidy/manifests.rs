@@ -8,18 +8,9 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
         let manifest = workspace.text(&package.manifest).unwrap_or_default();
         if !takes_part_in_lints(manifest) {
             let what = format!("crate {} does not use the workspace's lints", package.name);
-            problems.push(Problem::new(
-                &package.manifest,
-                1,
-                what,
-                "add `[lints]` with `workspace = true`",
-            ));
+            problems.push(Problem::new(&package.manifest, 1, what, "add `[lints]` with `workspace = true`"));
         }
-        if package
-            .description
-            .as_deref()
-            .is_none_or(|words| words.trim().is_empty())
-        {
+        if package.description.as_deref().is_none_or(|words| words.trim().is_empty()) {
             let what = format!("crate {} has no description", package.name);
             problems.push(Problem::new(
                 &package.manifest,
@@ -68,12 +59,7 @@ mod tests {
         ] {
             assert_eq!(check(&workspace(outside)).len(), 1, "{outside}");
         }
-        assert_eq!(
-            check(&workspace(
-                "[package]\n\n[lints]\nworkspace = true # all of them\n"
-            )),
-            []
-        );
+        assert_eq!(check(&workspace("[package]\n\n[lints]\nworkspace = true # all of them\n")), []);
         assert_eq!(check(&workspace("lints.workspace = true\n")), []);
     }
 

@@ -34,22 +34,13 @@ pub struct Problem {
 
 impl Problem {
     fn new(file: &str, line: usize, what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self {
-            file: file.to_owned(),
-            line,
-            what: what.into(),
-            remedy: remedy.into(),
-        }
+        Self { file: file.to_owned(), line, what: what.into(), remedy: remedy.into() }
     }
 }
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}:{}: {}\n    {}",
-            self.file, self.line, self.what, self.remedy
-        )
+        write!(f, "{}:{}: {}\n    {}", self.file, self.line, self.what, self.remedy)
     }
 }
 

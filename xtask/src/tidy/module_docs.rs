@@ -6,9 +6,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     let sources = workspace.texts("rs").filter(|(path, _)| is_source(path));
     let silent = sources.filter(|(_, source)| !begins_with_doc(source));
     let remedy = "begin the file with a `//!` sentence: what it is for, and what is not obvious";
-    silent
-        .map(|(path, _)| Problem::new(path, 1, "no module doc", remedy))
-        .collect()
+    silent.map(|(path, _)| Problem::new(path, 1, "no module doc", remedy)).collect()
 }
 
 fn is_source(path: &str) -> bool {

@@ -7,24 +7,15 @@ const TEST_COMMAND: &str = "cargo xtask test";
 /// Each with what it is for.
 const FILES: &[(&str, &str)] = &[
     ("LICENSE", "add the licence text that Cargo.toml names"),
-    (
-        "CHANGELOG.md",
-        "write what changes for a user, in the commit that changes it",
-    ),
+    ("CHANGELOG.md", "write what changes for a user, in the commit that changes it"),
 ];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     let missing = FILES.iter().filter(|(file, _)| !workspace.has(file));
-    let mut problems: Vec<_> = missing
-        .map(|(file, remedy)| Problem::new(file, 1, "missing", *remedy))
-        .collect();
+    let mut problems: Vec<_> =
+        missing.map(|(file, remedy)| Problem::new(file, 1, "missing", *remedy)).collect();
     match workspace.text("README.md") {
-        None => problems.push(Problem::new(
-            "README.md",
-            1,
-            "missing",
-            "say what this is and how to test it",
-        )),
+        None => problems.push(Problem::new("README.md", 1, "missing", "say what this is and how to test it")),
         Some(readme) if !readme.lines().any(names_test_command) => {
             let what = format!("the README does not give the test command `{TEST_COMMAND}`");
             let remedy = "put it alone on a line of a code block, or in backticks";
@@ -38,12 +29,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
 /// The command exactly: alone on its line (a comment may follow) or in backticks.
 fn names_test_command(line: &str) -> bool {
     let command = line.split(" #").next().unwrap_or_default().trim();
-    command == TEST_COMMAND
-        || line
-            .split('`')
-            .skip(1)
-            .step_by(2)
-            .any(|code| code == TEST_COMMAND)
+    command == TEST_COMMAND || line.split('`').skip(1).step_by(2).any(|code| code == TEST_COMMAND)
 }
 
 #[cfg(test)]
@@ -53,18 +39,12 @@ mod tests {
 
     fn found(readme: &str) -> Vec<String> {
         let workspace = files(&[("LICENSE", ""), ("CHANGELOG.md", ""), ("README.md", readme)]);
-        check(&workspace)
-            .into_iter()
-            .map(|problem| problem.file)
-            .collect()
+        check(&workspace).into_iter().map(|problem| problem.file).collect()
     }
 
     #[test]
     fn missing_files_are_found() {
-        let files: Vec<_> = check(&files(&[]))
-            .into_iter()
-            .map(|problem| problem.file)
-            .collect();
+        let files: Vec<_> = check(&files(&[])).into_iter().map(|problem| problem.file).collect();
         assert_eq!(files, ["LICENSE", "CHANGELOG.md", "README.md"]);
     }
 

@@ -10,26 +10,11 @@ const CORE: &str = "crates/mxd-core/src/";
 
 /// Modules of `std`, each with what to do instead.
 const MODULES: &[(&str, &str)] = &[
-    (
-        "env",
-        "configuration arrives as values; read the environment in the engine",
-    ),
-    (
-        "fs",
-        "answer with an effect and let mxd-store or the engine touch the disk",
-    ),
-    (
-        "net",
-        "answer with an effect and let mxd-llm, mxd-tools or mxd-server use the network",
-    ),
-    (
-        "process",
-        "answer with an effect and let mxd-tools start the process",
-    ),
-    (
-        "thread",
-        "the core runs where it is called; threads belong to the engine",
-    ),
+    ("env", "configuration arrives as values; read the environment in the engine"),
+    ("fs", "answer with an effect and let mxd-store or the engine touch the disk"),
+    ("net", "answer with an effect and let mxd-llm, mxd-tools or mxd-server use the network"),
+    ("process", "answer with an effect and let mxd-tools start the process"),
+    ("thread", "the core runs where it is called; threads belong to the engine"),
 ];
 
 /// Names nobody needs for anything innocent.
@@ -39,29 +24,19 @@ const TIME: &str = "time arrives with the input; ask the clock at the edge";
 /// Crates, as the first part of a path.
 const CRATES: &[(&str, &str)] = &[
     ("rand", "randomness arrives with the input; make it at the edge"),
-    (
-        "tokio",
-        "the core never waits; await in the engine and hand the result in as an input",
-    ),
+    ("tokio", "the core never waits; await in the engine and hand the result in as an input"),
 ];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     let sources = workspace.texts("rs").filter(|(path, _)| path.starts_with(CORE));
-    sources
-        .flat_map(|(path, source)| check_source(path, source))
-        .collect()
+    sources.flat_map(|(path, source)| check_source(path, source)).collect()
 }
 
 fn check_source(file: &str, source: &str) -> Vec<Problem> {
     let paths = match paths(source) {
         Ok(paths) => paths,
         Err(error) => {
-            return vec![Problem::new(
-                file,
-                1,
-                format!("not Rust: {error}"),
-                "make it compile",
-            )];
+            return vec![Problem::new(file, 1, format!("not Rust: {error}"), "make it compile")];
         }
     };
     let problem = |path: &PathUse| {
@@ -87,17 +62,12 @@ fn judge(path: &PathUse) -> Option<&'static str> {
         }
     }
     // Alone, such a word is a local name; at the head of a path or in an import it is the crate.
-    let crate_name = (path.imported || !rest.is_empty())
-        .then(|| find(CRATES, first))
-        .flatten();
+    let crate_name = (path.imported || !rest.is_empty()).then(|| find(CRATES, first)).flatten();
     crate_name.or_else(|| find_any(NAMES, &segments))
 }
 
 fn find(table: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
-    table
-        .iter()
-        .find(|(banned, _)| *banned == name)
-        .map(|(_, remedy)| *remedy)
+    table.iter().find(|(banned, _)| *banned == name).map(|(_, remedy)| *remedy)
 }
 
 fn find_any(table: &[(&str, &'static str)], names: &[&str]) -> Option<&'static str> {
@@ -111,10 +81,7 @@ mod tests {
 
     fn found(source: &str) -> Vec<String> {
         let workspace = files(&[("crates/mxd-core/src/lib.rs", source)]);
-        check(&workspace)
-            .into_iter()
-            .map(|problem| format!("{}: {}", problem.line, problem.what))
-            .collect()
+        check(&workspace).into_iter().map(|problem| format!("{}: {}", problem.line, problem.what)).collect()
     }
 
     #[test]
@@ -122,10 +89,7 @@ mod tests {
         let source = "use std::{\n    collections::BTreeMap,\n    fs,\n    net::{TcpStream},\n};\n";
         assert_eq!(
             found(source),
-            [
-                "3: mxd-core may not use `std::fs`",
-                "4: mxd-core may not use `std::net::TcpStream`"
-            ]
+            ["3: mxd-core may not use `std::fs`", "4: mxd-core may not use `std::net::TcpStream`"]
         );
     }
 

@@ -25,12 +25,7 @@ pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
 }
 
 fn check_files(workspace: &Workspace, excused: &[(&str, &str)]) -> Vec<Problem> {
-    let reason = |path: &str| {
-        excused
-            .iter()
-            .find(|(file, _)| *file == path)
-            .map(|(_, reason)| reason.trim())
-    };
+    let reason = |path: &str| excused.iter().find(|(file, _)| *file == path).map(|(_, reason)| reason.trim());
     let mut problems = Vec::new();
     for (path, source) in workspace.texts("rs").filter(|(_, source)| !is_generated(source)) {
         let lines = source.lines().count();
@@ -75,19 +70,10 @@ fn check_functions(path: &str, source: &str) -> Vec<Problem> {
         Ok(tree) => tree,
         Err(error) => {
             let line = error.span().start().line;
-            return vec![Problem::new(
-                path,
-                line,
-                format!("not Rust: {error}"),
-                "make it compile",
-            )];
+            return vec![Problem::new(path, line, format!("not Rust: {error}"), "make it compile")];
         }
     };
-    let mut visitor = Functions {
-        path,
-        lines: source.lines().collect(),
-        problems: Vec::new(),
-    };
+    let mut visitor = Functions { path, lines: source.lines().collect(), problems: Vec::new() };
     visitor.visit_file(&tree);
     visitor.problems
 }
@@ -105,8 +91,7 @@ impl Functions<'_> {
         if lines > FUNCTION_LINES && !attributes.iter().any(gives_reason) {
             let what = format!("function `{name}` has {lines} lines, more than {FUNCTION_LINES}");
             let remedy = "split it, or say why not: #[expect(clippy::too_many_lines, reason = \"…\")]";
-            self.problems
-                .push(Problem::new(self.path, name.span().start().line, what, remedy));
+            self.problems.push(Problem::new(self.path, name.span().start().line, what, remedy));
         }
     }
 
@@ -157,10 +142,7 @@ fn is_reason(part: &Meta) -> bool {
     let Meta::NameValue(pair) = part else {
         return false;
     };
-    let Expr::Lit(ExprLit {
-        lit: Lit::Str(text), ..
-    }) = &pair.value
-    else {
+    let Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) = &pair.value else {
         return false;
     };
     pair.path.is_ident("reason") && !text.value().trim().is_empty()
@@ -169,9 +151,7 @@ fn is_reason(part: &Meta) -> bool {
 /// The lines that hold more than space and comments.
 fn code_lines(text: &str) -> usize {
     let mut in_comment = false;
-    text.lines()
-        .filter(|line| has_code(line, &mut in_comment))
-        .count()
+    text.lines().filter(|line| has_code(line, &mut in_comment)).count()
 }
 
 fn has_code(mut line: &str, in_comment: &mut bool) -> bool {
@@ -206,18 +186,12 @@ mod tests {
     use super::*;
 
     fn function(attributes: &str, lines: usize) -> String {
-        format!(
-            "{attributes}fn long() {{\n{}}}\n",
-            "    step();\n\n    // a comment\n".repeat(lines)
-        )
+        format!("{attributes}fn long() {{\n{}}}\n", "    step();\n\n    // a comment\n".repeat(lines))
     }
 
     fn found(source: &str) -> Vec<(usize, String)> {
         let workspace = files(&[("crates/a/src/lib.rs", source)]);
-        check(&workspace)
-            .into_iter()
-            .map(|problem| (problem.line, problem.what))
-            .collect()
+        check(&workspace).into_iter().map(|problem| (problem.line, problem.what)).collect()
     }
 
     #[test]
@@ -251,10 +225,7 @@ mod tests {
 
     #[test]
     fn block_comments_are_no_code() {
-        assert_eq!(
-            code_lines("a();\n/* one\n two */\n/* three */ b();\n\nc(); // four\n"),
-            3
-        );
+        assert_eq!(code_lines("a();\n/* one\n two */\n/* three */ b();\n\nc(); // four\n"), 3);
     }
 
     #[test]
@@ -266,10 +237,7 @@ mod tests {
         assert_eq!(problems(&[("a.rs", "a flat table")]), 0);
         assert_eq!(problems(&[("a.rs", "")]), 1);
         assert_eq!(problems(&[("a.rs", "a flat table"), ("b.rs", "none needed")]), 1);
-        assert_eq!(
-            problems(&[("a.rs", "a flat table"), ("gone.rs", "it was long")]),
-            1
-        );
+        assert_eq!(problems(&[("a.rs", "a flat table"), ("gone.rs", "it was long")]), 1);
     }
 
     #[test]

@@ -3,12 +3,8 @@
 use super::{Problem, Workspace};
 
 /// Written in two parts, so that this file does not find itself.
-const UNFINISHED: &[&str] = &[
-    concat!("TO", "DO"),
-    concat!("FIX", "ME"),
-    concat!("to", "do!("),
-    concat!("unimple", "mented!("),
-];
+const UNFINISHED: &[&str] =
+    &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("to", "do!("), concat!("unimple", "mented!(")];
 
 pub(super) fn check(workspace: &Workspace) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -27,22 +23,12 @@ fn check_line_ends(path: &str, text: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, line) in text.split('\n').enumerate() {
         if line.ends_with(char::is_whitespace) {
-            problems.push(Problem::new(
-                path,
-                index + 1,
-                "white space at the end of the line",
-                "remove it",
-            ));
+            problems.push(Problem::new(path, index + 1, "white space at the end of the line", "remove it"));
         }
     }
     if !text.is_empty() && !text.ends_with('\n') {
         let last = text.lines().count();
-        problems.push(Problem::new(
-            path,
-            last,
-            "the file does not end with a newline",
-            "add one",
-        ));
+        problems.push(Problem::new(path, last, "the file does not end with a newline", "add one"));
     }
     problems
 }
@@ -52,12 +38,7 @@ fn check_finished(path: &str, text: &str) -> Vec<Problem> {
     for (index, line) in text.lines().enumerate() {
         for mark in UNFINISHED.iter().filter(|mark| has_word(line, mark)) {
             let remedy = "do it now, or open an issue and say here why the code is right as it is";
-            problems.push(Problem::new(
-                path,
-                index + 1,
-                format!("`{mark}` in a source"),
-                remedy,
-            ));
+            problems.push(Problem::new(path, index + 1, format!("`{mark}` in a source"), remedy));
         }
     }
     problems
@@ -78,10 +59,7 @@ mod tests {
     use super::*;
 
     fn found(path: &str, text: &str) -> Vec<usize> {
-        check(&files(&[(path, text)]))
-            .into_iter()
-            .map(|problem| problem.line)
-            .collect()
+        check(&files(&[(path, text)])).into_iter().map(|problem| problem.line).collect()
     }
 
     #[test]
@@ -109,10 +87,7 @@ mod tests {
 
     #[test]
     fn a_mark_inside_another_word_is_no_mark() {
-        let text = format!(
-            "const AU{}WN: u8 = 0;\nlet {}_LIST = 1;\n",
-            UNFINISHED[0], UNFINISHED[0]
-        );
+        let text = format!("const AU{}WN: u8 = 0;\nlet {}_LIST = 1;\n", UNFINISHED[0], UNFINISHED[0]);
         assert_eq!(found("a.rs", &text), [0; 0]);
     }
 }

@@ -27,9 +27,7 @@ pub(super) fn defines(source: &str, name: &str) -> Result<bool, String> {
 }
 
 fn lex(source: &str) -> Result<TokenStream, String> {
-    source
-        .parse()
-        .map_err(|error: proc_macro2::LexError| error.to_string())
+    source.parse().map_err(|error: proc_macro2::LexError| error.to_string())
 }
 
 fn defined_in(tokens: TokenStream, name: &str) -> bool {
@@ -71,11 +69,7 @@ impl Scanner {
                 }
                 TokenTree::Ident(_) => at = self.path(&trees, at, prefix, importing),
                 TokenTree::Group(group) => {
-                    let inherited = if group.delimiter() == Delimiter::Brace {
-                        prefix
-                    } else {
-                        &[]
-                    };
+                    let inherited = if group.delimiter() == Delimiter::Brace { prefix } else { &[] };
                     self.scan(group.stream(), inherited, importing);
                     at += 1;
                 }
@@ -107,12 +101,7 @@ impl Scanner {
             at += 3;
         }
         let renamed = matches!(trees.get(at), Some(TokenTree::Ident(ident)) if ident == "as");
-        self.found.push(PathUse {
-            segments,
-            line,
-            imported,
-            renamed,
-        });
+        self.found.push(PathUse { segments, line, imported, renamed });
         // The new name in an import is no path.
         if renamed && imported { at + 2 } else { at }
     }
@@ -148,11 +137,7 @@ mod tests {
 
     fn imports(source: &str) -> Vec<String> {
         let found = paths(source).unwrap();
-        found
-            .iter()
-            .filter(|path| path.imported)
-            .map(|path| path.segments.join("::"))
-            .collect()
+        found.iter().filter(|path| path.imported).map(|path| path.segments.join("::")).collect()
     }
 
     #[test]
@@ -162,20 +147,13 @@ mod tests {
             ["std::fs", "std::io::self", "std::io::Write", "std::net::*"]
         );
         assert_eq!(imports("use {rand, std::{env as e}};"), ["rand", "std::env"]);
-        assert_eq!(
-            imports("extern crate rand as r; fn f() -> impl Fn() + use<> { rand }"),
-            ["rand"]
-        );
+        assert_eq!(imports("extern crate rand as r; fn f() -> impl Fn() + use<> { rand }"), ["rand"]);
     }
 
     #[test]
     fn lines_are_those_of_the_source() {
         let found = paths("fn f() {\n    std::fs::read(1);\n}\n").unwrap();
-        assert!(
-            found
-                .iter()
-                .any(|path| path.segments == ["std", "fs", "read"] && path.line == 2)
-        );
+        assert!(found.iter().any(|path| path.segments == ["std", "fs", "read"] && path.line == 2));
     }
 
     #[test]
@@ -184,9 +162,6 @@ mod tests {
         assert_eq!(defines(source, "gone"), Ok(false));
         assert_eq!(defines(source, "here"), Ok(true));
         assert_eq!(defines(source, "named"), Ok(true));
-        assert_eq!(
-            defines("proptest! { fn inside(x in 0..3) {} }", "inside"),
-            Ok(true)
-        );
+        assert_eq!(defines("proptest! { fn inside(x in 0..3) {} }", "inside"), Ok(true));
     }
 }

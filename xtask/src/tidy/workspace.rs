@@ -78,10 +78,7 @@ impl Workspace {
     ///
     /// When a folder or a source cannot be read, or cargo cannot describe the workspace.
     pub fn load(root: &Path) -> Result<Self, LoadError> {
-        let mut workspace = Self {
-            packages: packages(root)?,
-            ..Self::default()
-        };
+        let mut workspace = Self { packages: packages(root)?, ..Self::default() };
         workspace.add_folder(root, "")?;
         Ok(workspace)
     }
@@ -114,10 +111,7 @@ impl Workspace {
     }
 
     fn add_folder(&mut self, folder: &Path, prefix: &str) -> Result<(), LoadError> {
-        let failed = |source| LoadError::Read {
-            path: folder.to_owned(),
-            source,
-        };
+        let failed = |source| LoadError::Read { path: folder.to_owned(), source };
         for entry in fs::read_dir(folder).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let name = entry.file_name().to_string_lossy().into_owned();
@@ -139,15 +133,9 @@ impl Workspace {
     }
 
     fn add_file(&mut self, file: &Path, path: String) -> Result<(), LoadError> {
-        if TEXTS
-            .iter()
-            .any(|extension| path.ends_with(&format!(".{extension}")))
-        {
+        if TEXTS.iter().any(|extension| path.ends_with(&format!(".{extension}"))) {
             let text = fs::read_to_string(file);
-            let text = text.map_err(|source| LoadError::Read {
-                path: file.to_owned(),
-                source,
-            })?;
+            let text = text.map_err(|source| LoadError::Read { path: file.to_owned(), source })?;
             self.texts.insert(path.clone(), text);
         }
         self.paths.insert(path);
@@ -182,29 +170,18 @@ fn packages(root: &Path) -> Result<Vec<Package>, LoadError> {
         .output()
         .map_err(|error| LoadError::Metadata(error.to_string()))?;
     if !output.status.success() {
-        return Err(LoadError::Metadata(
-            String::from_utf8_lossy(&output.stderr).into_owned(),
-        ));
+        return Err(LoadError::Metadata(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
     let metadata: Metadata =
         serde_json::from_slice(&output.stdout).map_err(|error| LoadError::Metadata(error.to_string()))?;
-    Ok(metadata
-        .packages
-        .into_iter()
-        .map(|raw| raw.into_package(root))
-        .collect())
+    Ok(metadata.packages.into_iter().map(|raw| raw.into_package(root)).collect())
 }
 
 impl RawPackage {
     fn into_package(self, root: &Path) -> Package {
-        let manifest = self
-            .manifest_path
-            .strip_prefix(root)
-            .unwrap_or(&self.manifest_path);
-        let dependency = |raw: RawDependency| Dependency {
-            name: raw.name,
-            kind: raw.kind.unwrap_or_default(),
-        };
+        let manifest = self.manifest_path.strip_prefix(root).unwrap_or(&self.manifest_path);
+        let dependency =
+            |raw: RawDependency| Dependency { name: raw.name, kind: raw.kind.unwrap_or_default() };
         Package {
             name: self.name,
             description: self.description,
@@ -237,10 +214,7 @@ pub(super) mod example {
         name: &str,
         uses: &[(&str, DependencyKind)],
     ) -> Workspace {
-        let dependency = |(name, kind): &(&str, _)| Dependency {
-            name: (*name).to_owned(),
-            kind: *kind,
-        };
+        let dependency = |(name, kind): &(&str, _)| Dependency { name: (*name).to_owned(), kind: *kind };
         workspace.packages.push(Package {
             name: name.to_owned(),
             description: Some("an example".to_owned()),

@@ -100,10 +100,7 @@ pub enum LockError {
 /// The bytes go to a file in `tmp_dir` first, which must be on the same file system as `target`.
 pub(crate) fn publish(disk: &dyn Disk, tmp_dir: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
     let (Some(name), Some(parent)) = (target.file_name(), target.parent()) else {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "the target has no file name",
-        ));
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the target has no file name"));
     };
     let draft = tmp_dir.join(name);
     let file = disk.create(&draft)?;
@@ -118,10 +115,7 @@ pub(crate) fn read_all(disk: &dyn Disk, path: &Path, limit: u64) -> io::Result<V
     let file = disk.open(path)?;
     let len = file.len()?;
     if len > limit {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("{len} bytes, limit {limit}"),
-        ));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("{len} bytes, limit {limit}")));
     }
     let mut bytes = vec![0; usize::try_from(len).map_err(io::Error::other)?];
     let got = file.read_at(0, &mut bytes)?;

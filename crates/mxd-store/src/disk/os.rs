@@ -69,11 +69,7 @@ impl Disk for OsDisk {
                 let mut owner = String::new();
                 let _ = file.rewind().and_then(|()| file.read_to_string(&mut owner));
                 Err(LockError::Held {
-                    owner: if owner.is_empty() {
-                        "another process".into()
-                    } else {
-                        owner
-                    },
+                    owner: if owner.is_empty() { "another process".into() } else { owner },
                 })
             }
             Err(TryLockError::Error(error)) => Err(LockError::Io(error)),

@@ -55,35 +55,17 @@ pub(crate) fn boot(
     let mut files: Vec<_> = closed
         .iter()
         .copied()
-        .filter(|file| {
-            catalog
-                .get(&file.number)
-                .is_none_or(|entry| entry.last > snapshot)
-        })
+        .filter(|file| catalog.get(&file.number).is_none_or(|entry| entry.last > snapshot))
         .collect();
     report.scanned = files.len();
     files.push(active);
 
-    let mut hearing = Hearing {
-        replay,
-        after: snapshot,
-        surveys: Vec::new(),
-    };
+    let mut hearing = Hearing { replay, after: snapshot, surveys: Vec::new() };
     scan(disk, &layout.log(), &files, options.threads, &mut hearing)
         .map_err(|(file, error)| OpenError::io(&file.path(&layout.log()), error))?;
     let surveys = hearing.surveys;
     check_versions(layout, options, &surveys)?;
-    assemble(
-        disk,
-        layout,
-        Parts {
-            lock,
-            report,
-            catalog,
-            closed,
-            surveys,
-        },
-    )
+    assemble(disk, layout, Parts { lock, report, catalog, closed, surveys })
 }
 
 /// Makes the folders and takes the lock.
@@ -94,27 +76,14 @@ fn prepare(disk: &dyn Disk, layout: &Layout) -> Result<LockGuard, OpenError> {
     };
     disk.make_dir(layout.root()).map_err(at(layout.root()))?;
     let lock = disk.lock(&layout.lock()).map_err(|error| match error {
-        LockError::Held { owner } => OpenError::Locked {
-            path: layout.lock(),
-            owner,
-        },
+        LockError::Held { owner } => OpenError::Locked { path: layout.lock(), owner },
         LockError::Io(error) => OpenError::io(&layout.lock(), error),
     })?;
-    for dir in [
-        layout.log(),
-        layout.blobs(),
-        layout.cache(),
-        layout.quarantine(),
-        layout.tmp(),
-    ] {
+    for dir in [layout.log(), layout.blobs(), layout.cache(), layout.quarantine(), layout.tmp()] {
         disk.make_dir(&dir).map_err(at(&dir))?;
     }
     disk.sync_dir(layout.root()).map_err(at(layout.root()))?;
-    if let Some(parent) = layout
-        .root()
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-    {
+    if let Some(parent) = layout.root().parent().filter(|parent| !parent.as_os_str().is_empty()) {
         disk.sync_dir(parent).map_err(at(parent))?;
     }
     Ok(lock)
@@ -129,9 +98,8 @@ fn segments(
     let log = layout.log();
     let mut files: Vec<SegmentFile> = Vec::new();
     for name in disk.list(&log).map_err(|error| OpenError::io(&log, error))? {
-        let file = SegmentFile::parse(&name).ok_or_else(|| OpenError::ForeignFile {
-            path: log.join(&name),
-        })?;
+        let file =
+            SegmentFile::parse(&name).ok_or_else(|| OpenError::ForeignFile { path: log.join(&name) })?;
         // Both forms of a segment: its packing was interrupted before the plain one was removed, which is whole.
         match files.last() {
             Some(last) if last.number == file.number => {}
@@ -139,10 +107,8 @@ fn segments(
         }
     }
     files.sort_by_key(|file| file.number);
-    if let Some(missing) = (1..)
-        .zip(&files)
-        .find(|(number, file)| *number != file.number)
-        .map(|(number, _)| number)
+    if let Some(missing) =
+        (1..).zip(&files).find(|(number, file)| *number != file.number).map(|(number, _)| number)
     {
         return Err(OpenError::MissingSegment { dir: log, missing });
     }
@@ -183,19 +149,10 @@ fn following(
         None => (1, None),
         Some(last) => {
             let before = survey(disk, layout, last)?;
-            (
-                before.next().unwrap_or(1),
-                Some(hash_of(disk, &last.path(&layout.log()), last.form)?),
-            )
+            (before.next().unwrap_or(1), Some(hash_of(disk, &last.path(&layout.log()), last.form)?))
         }
     };
-    Ok(Header {
-        format: FORMAT,
-        vocabulary: options.vocabulary,
-        segment: new.number,
-        first,
-        previous,
-    })
+    Ok(Header { format: FORMAT, vocabulary: options.vocabulary, segment: new.number, first, previous })
 }
 
 /// A segment that was begun while the disk failed may never have been used: the one before it went on growing,
@@ -236,21 +193,12 @@ fn recover_end(
     let failed = |error| OpenError::io(&path, error);
     let found = survey(disk, layout, active).map_err(failed)?;
     check_version(layout, options, active, &found)?;
-    let torn = found
-        .holes
-        .iter()
-        .find(|hole| hole.swallows_beyond(found.durable))
-        .map(|hole| hole.start);
+    let torn = found.holes.iter().find(|hole| hole.swallows_beyond(found.durable)).map(|hole| hole.start);
     let Some(offset) = torn.or(found.tail.map(|(start, _)| start)) else {
         return renew_unused(disk, layout, options, (closed.last().copied(), active, &found));
     };
     let (bytes, kept) = set_apart(disk, layout, active, offset).map_err(failed)?;
-    report.torn = Some(Torn {
-        path: path.clone(),
-        offset,
-        bytes,
-        kept,
-    });
+    report.torn = Some(Torn { path: path.clone(), offset, bytes, kept });
     if offset == 0 {
         return begin(disk, layout, options, (closed.last().copied(), active));
     }
@@ -287,14 +235,8 @@ fn set_apart(
 fn trusted(disk: &dyn Disk, layout: &Layout, closed: &[SegmentFile]) -> Catalog {
     let mut catalog = catalog::load_catalog(disk, layout);
     catalog.retain(|number, entry| {
-        let file = SegmentFile {
-            number: *number,
-            form: entry.form,
-        };
-        closed.contains(&file)
-            && disk
-                .len(&file.path(&layout.log()))
-                .is_ok_and(|bytes| bytes == entry.bytes)
+        let file = SegmentFile { number: *number, form: entry.form };
+        closed.contains(&file) && disk.len(&file.path(&layout.log())).is_ok_and(|bytes| bytes == entry.bytes)
     });
     catalog
 }
@@ -318,9 +260,7 @@ fn check_versions(
     options: &Options,
     surveys: &[(SegmentFile, Survey)],
 ) -> Result<(), OpenError> {
-    surveys
-        .iter()
-        .try_for_each(|(file, survey)| check_version(layout, options, *file, survey))
+    surveys.iter().try_for_each(|(file, survey)| check_version(layout, options, *file, survey))
 }
 
 fn check_version(
@@ -377,19 +317,8 @@ struct Parts {
 
 /// Puts together what was found and what the catalog knew.
 fn assemble(disk: &dyn Disk, layout: &Layout, parts: Parts) -> Result<Booted, OpenError> {
-    let Parts {
-        lock,
-        mut report,
-        catalog,
-        closed,
-        surveys,
-    } = parts;
-    let mut ledger = Ledger {
-        layout,
-        report: &mut report,
-        next: 1,
-        open: None,
-    };
+    let Parts { lock, mut report, catalog, closed, surveys } = parts;
+    let mut ledger = Ledger { layout, report: &mut report, next: 1, open: None };
     let mut surveys = surveys.into_iter().peekable();
     let mut segments = std::collections::BTreeMap::new();
     for file in closed {
@@ -398,9 +327,7 @@ fn assemble(disk: &dyn Disk, layout: &Layout, parts: Parts) -> Result<Booted, Op
                 let path = file.path(&layout.log());
                 let bytes = disk.len(&path).map_err(|error| OpenError::io(&path, error))?;
                 let holed = ledger.survey(file, &survey);
-                Closed::new(file, bytes, survey.seqs)
-                    .with_damage(holed)
-                    .with_index(survey.index)
+                Closed::new(file, bytes, survey.seqs).with_damage(holed).with_index(survey.index)
             }
             None => {
                 let entry = catalog.get(&file.number).copied();
@@ -412,31 +339,14 @@ fn assemble(disk: &dyn Disk, layout: &Layout, parts: Parts) -> Result<Booted, Op
         segments.insert(file.number, Arc::new(segment));
     }
     let Some((file, survey)) = surveys.next() else {
-        return Err(OpenError::io(
-            &layout.log(),
-            io::Error::other("the open segment was not read"),
-        ));
+        return Err(OpenError::io(&layout.log(), io::Error::other("the open segment was not read")));
     };
     let holed = ledger.survey(file, &survey);
     let next = ledger.next;
     let path = file.path(&layout.log());
     let len = disk.len(&path).map_err(|error| OpenError::io(&path, error))?;
-    let active = Active {
-        file,
-        seqs: survey.seqs,
-        holed,
-        index: survey.index,
-    };
-    Ok(Booted {
-        lock,
-        view: View {
-            closed: segments,
-            active,
-        },
-        report,
-        next,
-        len,
-    })
+    let active = Active { file, seqs: survey.seqs, holed, index: survey.index };
+    Ok(Booted { lock, view: View { closed: segments, active }, report, next, len })
 }
 
 /// Goes through the segments in order and notes which commits are missing where.
@@ -451,21 +361,11 @@ struct Ledger<'a> {
 impl Ledger<'_> {
     /// Notes a segment that was read; tells whether it is damaged.
     fn survey(&mut self, file: SegmentFile, survey: &Survey) -> bool {
-        let begin = survey
-            .header
-            .as_ref()
-            .map(|header| header.first)
-            .or(survey.seqs.map(|(first, _)| first));
+        let begin = survey.header.as_ref().map(|header| header.first).or(survey.seqs.map(|(first, _)| first));
         // Without its header, a segment's first hole tells from where on commits are missing.
         let headless = survey.header.is_none() && !survey.holes.is_empty();
         self.arrive(file, begin.filter(|_| !headless));
-        for Hole {
-            start,
-            bytes,
-            from,
-            to,
-        } in &survey.holes
-        {
+        for Hole { start, bytes, from, to } in &survey.holes {
             self.damage(file, (*start, *bytes), (from.unwrap_or(self.next), *to));
         }
         self.next = survey.next().unwrap_or(self.next).max(self.next);
@@ -496,11 +396,6 @@ impl Ledger<'_> {
             return;
         }
         let lost = (from < to).then(|| (from, to - 1));
-        self.report.damages.push(Damage {
-            path: file.path(&self.layout.log()),
-            offset,
-            bytes,
-            lost,
-        });
+        self.report.damages.push(Damage { path: file.path(&self.layout.log()), offset, bytes, lost });
     }
 }

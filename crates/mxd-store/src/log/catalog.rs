@@ -37,10 +37,7 @@ struct IndexFile {
 }
 
 pub(crate) fn load_catalog(disk: &dyn Disk, layout: &Layout) -> Catalog {
-    read_all(disk, &layout.catalog(), CACHE_BYTES)
-        .ok()
-        .and_then(|bytes| decode(&bytes))
-        .unwrap_or_default()
+    read_all(disk, &layout.catalog(), CACHE_BYTES).ok().and_then(|bytes| decode(&bytes)).unwrap_or_default()
 }
 
 pub(crate) fn save_catalog(disk: &dyn Disk, layout: &Layout, catalog: &Catalog) -> io::Result<()> {
@@ -59,10 +56,7 @@ pub(crate) fn save_index(
     (segment, bytes): (u32, u64),
     index: &SegmentIndex,
 ) -> io::Result<()> {
-    let file = encode(&IndexFile {
-        bytes,
-        index: index.clone(),
-    })?;
+    let file = encode(&IndexFile { bytes, index: index.clone() })?;
     publish(disk, &layout.tmp(), &layout.index(segment), &file)
 }
 

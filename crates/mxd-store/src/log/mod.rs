@@ -51,12 +51,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(2, |count| count.get().min(8));
-        Self {
-            vocabulary: 1,
-            segment_bytes: SEGMENT_BYTES,
-            threads,
-            upkeep: Upkeep::Background,
-        }
+        Self { vocabulary: 1, segment_bytes: SEGMENT_BYTES, threads, upkeep: Upkeep::Background }
     }
 }
 
@@ -118,8 +113,10 @@ pub(crate) struct Shared {
     view: RwLock<View>,
     head: watch::Sender<u64>,
     blobs: Blobs,
-    /// Whoever holds this may replace the files of closed segments.
+    /// Whoever holds this may make new files for closed segments.
     rewriting: Mutex<()>,
+    /// Held while a new file takes its place in the folder and in the view, so that nobody sees only one of them.
+    swap: RwLock<()>,
     threads: Threads,
 }
 
@@ -140,18 +137,9 @@ impl Log {
         let booted = boot::boot(&*disk, &layout, &options, replay)?;
         let active = booted.view.active.file;
         let path = active.path(&layout.log());
-        let file = disk
-            .open_for_writing(&path)
-            .map_err(|error| OpenError::io(&path, error))?;
+        let file = disk.open_for_writing(&path).map_err(|error| OpenError::io(&path, error))?;
         let (len, next) = (booted.len, booted.next);
-        let tail = Tail {
-            file,
-            number: active.number,
-            len,
-            next,
-            dirty: false,
-            buffer: Vec::new(),
-        };
+        let tail = Tail { file, number: active.number, len, next, dirty: false, buffer: Vec::new() };
         let shared = Arc::new_cyclic(|shared| Shared {
             blobs: Blobs::new(Arc::clone(&disk), layout.clone()),
             queue: Queue::default(),
@@ -159,6 +147,7 @@ impl Log {
             head: watch::Sender::new(booted.view.head()),
             view: RwLock::new(booted.view),
             rewriting: Mutex::new(()),
+            swap: RwLock::new(()),
             threads: Threads::of(shared.clone()),
             disk,
             layout,
@@ -167,11 +156,7 @@ impl Log {
         if shared.view().has_plain() {
             shared.call_upkeep();
         }
-        Ok(Self {
-            shared,
-            report: booted.report,
-            _lock: booted.lock,
-        })
+        Ok(Self { shared, report: booted.report, _lock: booted.lock })
     }
 
     /// In what state the log was found.
@@ -219,12 +204,7 @@ impl Log {
             let reason = format!("a snapshot of commit {seq}, but the log ends with {head}");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
         }
-        let Shared {
-            disk,
-            layout,
-            options,
-            ..
-        } = &*self.shared;
+        let Shared { disk, layout, options, .. } = &*self.shared;
         snapshot::save(&**disk, layout, options.vocabulary, &Snapshot { seq, state })
     }
 

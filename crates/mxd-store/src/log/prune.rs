@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::view::{Closed, survey};
+use super::view::{Closed, survey_file};
 use super::{Log, Shared, catalog};
 use crate::blobs::{BLOB_PREFIX, BlobId};
 use crate::disk::Disk;
@@ -98,10 +98,7 @@ impl Log {
         }
         let shared = &*self.shared;
         let _alone = shared.rewriting.lock().unwrap_or_else(PoisonError::into_inner);
-        let prune = &Prune {
-            through: prune.through.min(*shared.head.borrow()),
-            ..*prune
-        };
+        let prune = &Prune { through: prune.through.min(*shared.head.borrow()), ..*prune };
         shared.close_if_concerned(prune)?;
         shared.pack_closed()?;
         let (prepared, named) = shared.prepare(prune)?;
@@ -110,17 +107,12 @@ impl Log {
         }
         self.append(shared.record(prune, &prepared)?)?;
         for segment in &prepared {
-            put_in_place(&*shared.disk, &shared.layout, segment.number)?;
-            shared.show(segment.number)?;
+            shared.replace(segment.number)?;
         }
         shared.save_catalog()?;
         let blobs = shared.blobs.remove(shared.unnamed(named)?)?;
         let segments = prepared.iter().map(|segment| segment.number).collect();
-        Ok(Pruned {
-            events: prepared.iter().map(|segment| segment.events).sum(),
-            segments,
-            blobs,
-        })
+        Ok(Pruned { events: prepared.iter().map(|segment| segment.events).sum(), segments, blobs })
     }
 }
 
@@ -146,10 +138,7 @@ impl Shared {
             let begun = segment.seqs.is_some_and(|(first, _)| first <= prune.through);
             if !packed
                 || !begun
-                || segment
-                    .index(&*self.disk, &self.layout)?
-                    .of_task(prune.task, 0)
-                    .is_empty()
+                || segment.index(&*self.disk, &self.layout)?.of_task(prune.task, 0).is_empty()
             {
                 continue;
             }
@@ -163,12 +152,7 @@ impl Shared {
             }
             self.disk.rename(&draft, &self.layout.pruned(number))?;
             let was = hash_of(&*self.disk, &path, Form::Packed)?;
-            prepared.push(Prepared {
-                number,
-                was,
-                now,
-                events,
-            });
+            prepared.push(Prepared { number, was, now, events });
         }
         self.disk.sync_dir(&self.layout.tmp())?;
         Ok((prepared, named))
@@ -176,13 +160,7 @@ impl Shared {
 
     fn record(&self, prune: &Prune<'_>, prepared: &[Prepared]) -> Result<Draft, PruneError> {
         let mut draft = Draft::new(prune.at);
-        for Prepared {
-            number,
-            was,
-            now,
-            events,
-        } in prepared
-        {
+        for Prepared { number, was, now, events } in prepared {
             let record = Record {
                 task: prune.task.into(),
                 kind: RECORD.into(),
@@ -197,16 +175,15 @@ impl Shared {
         Ok(draft)
     }
 
-    /// Lets readers see a rewritten segment.
-    fn show(&self, number: u32) -> io::Result<()> {
-        let file = SegmentFile::packed(number);
-        let bytes = self.disk.len(&file.path(&self.layout.log()))?;
-        let found = survey(&*self.disk, &self.layout, file)?;
-        let segment = Closed::new(file, bytes, found.seqs)
-            .with_damage(!found.is_sound())
-            .with_index(found.index);
-        self.view_mut().closed.insert(number, Arc::new(segment));
-        Ok(())
+    /// Puts a prepared segment in the place of the old one. What is cached about that goes first.
+    fn replace(&self, number: u32) -> io::Result<()> {
+        let draft = self.layout.pruned(number);
+        let bytes = self.disk.len(&draft)?;
+        let found = survey_file(&*self.disk, &draft, Form::Packed)?;
+        let segment =
+            Closed::new(SegmentFile::packed(number), bytes, found.seqs).with_damage(!found.is_sound());
+        catalog::forget(&*self.disk, &self.layout, number)?;
+        self.put_in_place(&draft, segment.with_index(found.index))
     }
 
     /// Which of these blobs no line of the log names any more.
@@ -288,39 +265,19 @@ fn thin(
             kept.push(event.get());
         }
     }
-    write_line(
-        Place {
-            seq: line.seq,
-            durable: line.durable,
-            at: line.at,
-        },
-        &tasks,
-        &kept.join(","),
-        out,
-    );
+    write_line(Place { seq: line.seq, durable: line.durable, at: line.at }, &tasks, &kept.join(","), out);
     Ok(removed)
 }
 
 /// Calls `found` for every address of a blob in a text.
 fn named_in(text: &[u8], mut found: impl FnMut(BlobId)) {
     for start in memchr::memmem::find_iter(text, BLOB_PREFIX.as_bytes()) {
-        let address = text
-            .get(start..start + BLOB_PREFIX.len() + 64)
-            .and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let address =
+            text.get(start..start + BLOB_PREFIX.len() + 64).and_then(|bytes| std::str::from_utf8(bytes).ok());
         if let Some(id) = address.and_then(|address| address.parse().ok()) {
             found(id);
         }
     }
-}
-
-/// Replaces a segment by its prepared form. What is cached about it goes first.
-fn put_in_place(disk: &dyn Disk, layout: &Layout, number: u32) -> io::Result<()> {
-    catalog::forget(disk, layout, number)?;
-    disk.rename(
-        &layout.pruned(number),
-        &SegmentFile::packed(number).path(&layout.log()),
-    )?;
-    disk.sync_dir(&layout.log())
 }
 
 /// At boot: puts prepared segments in place whose removal was recorded, and drops the others.
@@ -335,11 +292,7 @@ pub(crate) fn finish(
     let prepared: Vec<SegmentFile> = closed
         .iter()
         .copied()
-        .filter(|file| {
-            names
-                .iter()
-                .any(|name| layout.pruned(file.number).ends_with(name))
-        })
+        .filter(|file| names.iter().any(|name| layout.pruned(file.number).ends_with(name)))
         .collect();
     if prepared.is_empty() {
         return Ok(());
@@ -351,11 +304,10 @@ pub(crate) fn finish(
     for file in prepared {
         let draft = layout.pruned(file.number);
         let now = hash_of(disk, &draft, Form::Packed).map_err(failed)?;
-        if recorded
-            .iter()
-            .any(|record| record.segment == file.number && record.now == now)
-        {
-            put_in_place(disk, layout, file.number).map_err(failed)?;
+        if recorded.iter().any(|record| record.segment == file.number && record.now == now) {
+            catalog::forget(disk, layout, file.number).map_err(failed)?;
+            disk.rename(&draft, &file.path(&layout.log())).map_err(failed)?;
+            disk.sync_dir(&layout.log()).map_err(failed)?;
         } else {
             disk.remove(&draft).map_err(failed)?;
         }
@@ -374,9 +326,7 @@ pub(crate) fn records(disk: &dyn Disk, layout: &Layout, file: SegmentFile) -> io
         }
         for line in text.split(|byte| *byte == b'\n').filter_map(Line::read) {
             let events: Vec<&RawValue> = serde_json::from_str(line.events).unwrap_or_default();
-            let found = events
-                .iter()
-                .filter_map(|event| serde_json::from_str::<Record>(event.get()).ok());
+            let found = events.iter().filter_map(|event| serde_json::from_str::<Record>(event.get()).ok());
             records.extend(found.filter(|record| record.kind == RECORD));
         }
     }

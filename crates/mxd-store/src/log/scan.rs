@@ -48,10 +48,7 @@ pub(crate) fn scan(
     }
     let next = AtomicUsize::new(0);
     let (senders, receivers): (Vec<_>, Vec<_>) = files.iter().map(|_| sync_channel(AHEAD)).unzip();
-    let senders: Vec<_> = senders
-        .into_iter()
-        .map(|sender| Mutex::new(Some(sender)))
-        .collect();
+    let senders: Vec<_> = senders.into_iter().map(|sender| Mutex::new(Some(sender))).collect();
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, files.len().max(1)) {
             scope.spawn(|| {

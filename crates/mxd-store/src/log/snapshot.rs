@@ -35,13 +35,7 @@ pub(crate) fn save(disk: &dyn Disk, layout: &Layout, vocabulary: u32, snapshot: 
         ));
     }
     let checksum = crc32fast::hash(&snapshot.state);
-    let label = Label {
-        snapshot: FORMAT,
-        vocabulary,
-        seq: snapshot.seq,
-        bytes,
-        checksum,
-    };
+    let label = Label { snapshot: FORMAT, vocabulary, seq: snapshot.seq, bytes, checksum };
     let mut out = serde_json::to_vec(&label)?;
     out.pop();
     seal(&mut out, 0);
@@ -59,8 +53,5 @@ pub(crate) fn load(disk: &dyn Disk, layout: &Layout, vocabulary: u32) -> Option<
     let state = file.split_off(end + 1);
     let ours = label.snapshot == FORMAT && label.vocabulary == vocabulary;
     let whole = label.bytes == state.len() as u64 && label.checksum == crc32fast::hash(&state);
-    (ours && whole).then_some(Snapshot {
-        seq: label.seq,
-        state,
-    })
+    (ours && whole).then_some(Snapshot { seq: label.seq, state })
 }

@@ -23,10 +23,7 @@ struct Running {
 
 impl Threads {
     pub(crate) fn of(shared: Weak<Shared>) -> Self {
-        Self {
-            shared,
-            running: Mutex::default(),
-        }
+        Self { shared, running: Mutex::default() }
     }
 
     /// What last went wrong in the upkeep.

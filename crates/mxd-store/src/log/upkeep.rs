@@ -1,12 +1,13 @@
 //! What is done beside the writing: packing closed segments and keeping the catalog.
 
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use super::Shared;
 use super::catalog;
 use super::view::Closed;
-use crate::segment::pack::{pack, replace};
+use crate::segment::pack::pack;
 use crate::segment::{Form, SegmentFile};
 
 impl Shared {
@@ -22,10 +23,7 @@ impl Shared {
         loop {
             let plain = {
                 let view = self.view();
-                view.closed
-                    .values()
-                    .find(|segment| segment.file.form == Form::Plain)
-                    .cloned()
+                view.closed.values().find(|segment| segment.file.form == Form::Plain).cloned()
             };
             let Some(segment) = plain else { return Ok(()) };
             self.pack_one(&segment)?;
@@ -37,12 +35,24 @@ impl Shared {
         let draft = self.layout.tmp().join(SegmentFile::packed(number).name());
         let index = segment.index(&*self.disk, &self.layout)?;
         let (index, bytes) = pack(&*self.disk, (&segment.file.path(&log), &index), &draft)?;
-        replace(&*self.disk, &log, number, &draft)?;
+        // The index is on disk and read back when somebody asks for this segment.
         catalog::save_index(&*self.disk, &self.layout, (number, bytes), &index)?;
-        // The index is on disk now and read back when somebody asks for this segment.
         let packed = Closed::new(SegmentFile::packed(number), bytes, segment.seqs).with_damage(segment.holed);
-        self.view_mut().closed.insert(number, Arc::new(packed));
-        Ok(())
+        self.put_in_place(&draft, packed)?;
+        self.disk.remove(&segment.file.path(&log))?;
+        self.disk.sync_dir(&log)
+    }
+
+    /// Gives a finished file its name and shows it to readers, in one step for them. Whenever this is interrupted,
+    /// the old file or the new one is there.
+    pub(crate) fn put_in_place(&self, draft: &Path, segment: Closed) -> io::Result<()> {
+        let log = self.layout.log();
+        {
+            let _alone = self.swap.write().unwrap_or_else(PoisonError::into_inner);
+            self.disk.rename(draft, &segment.file.path(&log))?;
+            self.view_mut().closed.insert(segment.file.number, Arc::new(segment));
+        }
+        self.disk.sync_dir(&log)
     }
 
     pub(crate) fn save_catalog(&self) -> io::Result<()> {

@@ -44,35 +44,19 @@ pub struct Problem {
 /// run beside the owner of the log; what the owner is writing meanwhile may show as an unfinished end.
 pub fn verify(disk: &dyn Disk, dir: &Path) -> io::Result<Proof> {
     let layout = Layout::new(dir);
-    let mut checker = Checker {
-        proof: Proof::default(),
-        next: 1,
-        before: None,
-        replaced: HashMap::new(),
-    };
+    let mut checker = Checker { proof: Proof::default(), next: 1, before: None, replaced: HashMap::new() };
     let mut files = Vec::new();
     for name in disk.list(&layout.log())? {
         match SegmentFile::parse(&name) {
-            Some(file)
-                if files
-                    .last()
-                    .is_some_and(|last: &SegmentFile| last.number == file.number) => {}
+            Some(file) if files.last().is_some_and(|last: &SegmentFile| last.number == file.number) => {}
             Some(file) => files.push(file),
-            None => checker.problem(
-                &layout.log().join(&name),
-                0,
-                "does not belong into a log folder".into(),
-            ),
+            None => checker.problem(&layout.log().join(&name), 0, "does not belong into a log folder".into()),
         }
     }
     files.sort_by_key(|file| file.number);
     for file in &files {
         let records = records(disk, &layout, *file)?;
-        checker.replaced.extend(
-            records
-                .into_iter()
-                .map(|record| ((record.segment, record.was), record.now)),
-        );
+        checker.replaced.extend(records.into_iter().map(|record| ((record.segment, record.was), record.now)));
     }
     for (number, file) in (1..).zip(&files) {
         let path = file.path(&layout.log());
@@ -122,37 +106,18 @@ impl Checker {
             }
         }
         let mut missing = 0;
-        for Hole {
-            start,
-            bytes,
-            from,
-            to,
-        } in &survey.holes
-        {
+        for Hole { start, bytes, from, to } in &survey.holes {
             let from = from.unwrap_or(self.next);
             missing += to.saturating_sub(from);
-            let lost = if from < *to {
-                format!(", commits {from} to {} are lost", to - 1)
-            } else {
-                String::new()
-            };
-            self.problem(
-                path,
-                *start,
-                format!("{bytes} bytes are not what was written{lost}"),
-            );
+            let lost =
+                if from < *to { format!(", commits {from} to {} are lost", to - 1) } else { String::new() };
+            self.problem(path, *start, format!("{bytes} bytes are not what was written{lost}"));
         }
         if let Some((start, bytes)) = survey.tail {
-            self.problem(
-                path,
-                start,
-                format!("the last {bytes} bytes are unfinished or damaged"),
-            );
+            self.problem(path, start, format!("the last {bytes} bytes are unfinished or damaged"));
         }
         if let Some((first, last)) = survey.seqs {
-            self.proof.commits += (last + 1)
-                .saturating_sub(first.max(self.next))
-                .saturating_sub(missing);
+            self.proof.commits += (last + 1).saturating_sub(first.max(self.next)).saturating_sub(missing);
             self.proof.head = self.proof.head.max(last);
         }
         self.next = survey.next().unwrap_or(self.next).max(self.next);
@@ -190,20 +155,12 @@ impl Checker {
 
     fn sequence(&mut self, path: &Path, first: u64) {
         if first != self.next {
-            self.problem(
-                path,
-                0,
-                format!("begins with commit {first} instead of {}", self.next),
-            );
+            self.problem(path, 0, format!("begins with commit {first} instead of {}", self.next));
         }
         self.next = self.next.max(first);
     }
 
     fn problem(&mut self, path: &Path, offset: u64, what: String) {
-        self.proof.problems.push(Problem {
-            path: path.to_owned(),
-            offset,
-            what,
-        });
+        self.proof.problems.push(Problem { path: path.to_owned(), offset, what });
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use super::catalog::{self, Catalog, Entry};
@@ -43,13 +44,7 @@ pub(crate) struct Closed {
 
 impl Closed {
     pub(crate) fn new(file: SegmentFile, bytes: u64, seqs: Option<(u64, u64)>) -> Self {
-        Self {
-            file,
-            bytes,
-            seqs,
-            holed: false,
-            index: OnceLock::new(),
-        }
+        Self { file, bytes, seqs, holed: false, index: OnceLock::new() }
     }
 
     pub(crate) fn with_index(mut self, index: SegmentIndex) -> Self {
@@ -82,12 +77,7 @@ impl Closed {
     /// What the catalog may say of it; nothing if it is damaged.
     pub(crate) fn entry(&self) -> Option<Entry> {
         let (first, last) = self.seqs.filter(|_| !self.holed)?;
-        Some(Entry {
-            form: self.file.form,
-            bytes: self.bytes,
-            first,
-            last,
-        })
+        Some(Entry { form: self.file.form, bytes: self.bytes, first, last })
     }
 }
 
@@ -100,26 +90,26 @@ impl View {
 
     /// Whether a closed segment waits to be packed.
     pub(crate) fn has_plain(&self) -> bool {
-        self.closed
-            .values()
-            .any(|segment| segment.file.form == Form::Plain)
+        self.closed.values().any(|segment| segment.file.form == Form::Plain)
     }
 
     /// What the catalog may say.
     pub(crate) fn catalog(&self) -> Catalog {
-        self.closed
-            .iter()
-            .filter_map(|(number, segment)| Some((*number, segment.entry()?)))
-            .collect()
+        self.closed.iter().filter_map(|(number, segment)| Some((*number, segment.entry()?))).collect()
     }
 }
 
 /// Walks over one segment alone.
 pub(crate) fn survey(disk: &dyn Disk, layout: &Layout, file: SegmentFile) -> io::Result<Survey> {
-    let mut chunks = Chunks::open(disk, &file.path(&layout.log()), file.form)?;
+    survey_file(disk, &file.path(&layout.log()), file.form)
+}
+
+/// Walks over a segment that may not have its place yet.
+pub(crate) fn survey_file(disk: &dyn Disk, path: &Path, form: Form) -> io::Result<Survey> {
+    let mut chunks = Chunks::open(disk, path, form)?;
     let (mut survey, mut text, mut found) = (Survey::default(), Vec::new(), Vec::new());
     while let Some(span) = chunks.next(&mut text)? {
-        survey.take(file.form, span, &text, &mut found);
+        survey.take(form, span, &text, &mut found);
         found.clear();
     }
     Ok(survey)

@@ -39,9 +39,7 @@ impl Future for Ticket {
     type Output = Result<u64, AppendError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0)
-            .poll(context)
-            .map(|answer| answer.unwrap_or(Err(AppendError::Closed)))
+        Pin::new(&mut self.0).poll(context).map(|answer| answer.unwrap_or(Err(AppendError::Closed)))
     }
 }
 
@@ -73,10 +71,7 @@ impl Queue {
             return Err(AppendError::Closed);
         }
         if waiting.bytes > 0 && waiting.bytes + bytes > QUEUE_BYTES {
-            return Err(AppendError::Overloaded {
-                waiting: waiting.bytes,
-                limit: QUEUE_BYTES,
-            });
+            return Err(AppendError::Overloaded { waiting: waiting.bytes, limit: QUEUE_BYTES });
         }
         waiting.bytes += bytes;
         Ok(drafts
@@ -124,10 +119,7 @@ impl Queue {
     fn await_work(&self) -> bool {
         let waiting = self.lock();
         let idle = |waiting: &mut Waiting| waiting.commits.is_empty() && !waiting.closed;
-        let waiting = self
-            .wake
-            .wait_while(waiting, idle)
-            .unwrap_or_else(PoisonError::into_inner);
+        let waiting = self.wake.wait_while(waiting, idle).unwrap_or_else(PoisonError::into_inner);
         !waiting.commits.is_empty()
     }
 
@@ -222,11 +214,7 @@ impl Shared {
             spans.push((tail.len + start as u64, (tail.buffer.len() - start) as u64));
         }
         tail.dirty = true;
-        if let Err(error) = tail
-            .file
-            .write_at(tail.len, &tail.buffer)
-            .and_then(|()| tail.file.sync())
-        {
+        if let Err(error) = tail.file.write_at(tail.len, &tail.buffer).and_then(|()| tail.file.sync()) {
             // If this fails too, the next append tries it again before it writes.
             let cleaned = tail.file.set_len(tail.len).and_then(|()| tail.file.sync());
             tail.dirty = cleaned.is_err();
@@ -239,9 +227,7 @@ impl Shared {
         {
             let mut view = self.view_mut();
             for (seq, ((draft, _), span)) in (first..).zip(group.iter().zip(spans)) {
-                view.active
-                    .index
-                    .add(seq, span, draft.tasks().iter().map(String::as_str));
+                view.active.index.add(seq, span, draft.tasks().iter().map(String::as_str));
             }
             let begin = view.active.seqs.map_or(first, |(begin, _)| begin);
             view.active.seqs = Some((begin, last));
@@ -253,10 +239,7 @@ impl Shared {
     /// Closes the open segment and begins the next, whose first line carries the hash of this one.
     pub(crate) fn rotate(&self, tail: &mut Tail) -> io::Result<()> {
         let log = self.layout.log();
-        let (old, new) = (
-            SegmentFile::plain(tail.number),
-            SegmentFile::plain(tail.number + 1),
-        );
+        let (old, new) = (SegmentFile::plain(tail.number), SegmentFile::plain(tail.number + 1));
         let header = Header {
             format: FORMAT,
             vocabulary: self.options.vocabulary,
@@ -269,16 +252,9 @@ impl Shared {
         let file = self.disk.open_for_writing(&new.path(&log))?;
         {
             let mut view = self.view_mut();
-            let fresh = Active {
-                file: new,
-                seqs: None,
-                holed: false,
-                index: SegmentIndex::default(),
-            };
+            let fresh = Active { file: new, seqs: None, holed: false, index: SegmentIndex::default() };
             let done = std::mem::replace(&mut view.active, fresh);
-            let closed = Closed::new(old, tail.len, done.seqs)
-                .with_damage(done.holed)
-                .with_index(done.index);
+            let closed = Closed::new(old, tail.len, done.seqs).with_damage(done.holed).with_index(done.index);
             view.closed.insert(old.number, closed.into());
         }
         (tail.file, tail.number, tail.len) = (file, new.number, line.len() as u64);

@@ -43,12 +43,7 @@ impl Chunks {
         Ok(match form {
             Form::Plain => {
                 let file = disk.open(path)?;
-                Self::Plain(PlainChunks {
-                    end: file.len()?,
-                    file,
-                    read: 0,
-                    rest: Vec::new(),
-                })
+                Self::Plain(PlainChunks { end: file.len()?, file, read: 0, rest: Vec::new() })
             }
             Form::Packed => Self::Packed(PackedChunks {
                 data: crate::disk::read_all(disk, path, PACKED_BYTES)?,
@@ -102,12 +97,7 @@ impl PlainChunks {
             }
         }
         let bytes = out.len() as u64;
-        Ok((bytes > 0).then_some(ChunkSpan {
-            text: start,
-            start,
-            bytes,
-            sound: true,
-        }))
+        Ok((bytes > 0).then_some(ChunkSpan { text: start, start, bytes, sound: true }))
     }
 }
 
@@ -138,12 +128,7 @@ impl PackedChunks {
             }
         };
         self.text += out.len() as u64;
-        Ok(Some(ChunkSpan {
-            text,
-            start,
-            bytes: self.read as u64 - start,
-            sound,
-        }))
+        Ok(Some(ChunkSpan { text, start, bytes: self.read as u64 - start, sound }))
     }
 }
 
@@ -155,15 +140,9 @@ fn next_frame(data: &[u8]) -> usize {
 
 /// Turns one frame into text.
 pub(crate) fn unpack(decompressor: &mut Decompressor<'_>, frame: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-    let size = get_frame_content_size(frame)
-        .ok()
-        .flatten()
-        .and_then(|size| usize::try_from(size).ok());
+    let size = get_frame_content_size(frame).ok().flatten().and_then(|size| usize::try_from(size).ok());
     let size = size.filter(|size| *size <= FRAME_TEXT).ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::InvalidData,
-            "the frame does not say how long its text is",
-        )
+        io::Error::new(io::ErrorKind::InvalidData, "the frame does not say how long its text is")
     })?;
     out.clear();
     out.reserve(size.max(BLOCK_BYTES));
@@ -171,9 +150,6 @@ pub(crate) fn unpack(decompressor: &mut Decompressor<'_>, frame: &[u8], out: &mu
     if got == size {
         Ok(())
     } else {
-        Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "the frame is cut short",
-        ))
+        Err(io::Error::new(io::ErrorKind::InvalidData, "the frame is cut short"))
     }
 }

@@ -54,13 +54,8 @@ mod tests {
 
     #[test]
     fn a_header_reads_back_and_is_one_json_line() {
-        let header = Header {
-            format: 1,
-            vocabulary: 1,
-            segment: 2,
-            first: 9,
-            previous: Some(spell_hash(&[7; 32])),
-        };
+        let header =
+            Header { format: 1, vocabulary: 1, segment: 2, first: 9, previous: Some(spell_hash(&[7; 32])) };
         let line = header.line();
         serde_json::from_slice::<serde_json::Value>(&line).unwrap();
         assert_eq!(Header::read(line.strip_suffix(b"\n").unwrap()), Some(header));

@@ -29,16 +29,8 @@ impl SegmentIndex {
     /// Notes one line of a plain segment.
     pub(crate) fn add<'a>(&mut self, seq: u64, span: (u64, u64), tasks: impl Iterator<Item = &'a str>) {
         let (start, bytes) = span;
-        if self
-            .blocks
-            .last()
-            .is_none_or(|block| block.bytes >= BLOCK_BYTES as u64)
-        {
-            self.blocks.push(Block {
-                first: seq,
-                start,
-                bytes: 0,
-            });
+        if self.blocks.last().is_none_or(|block| block.bytes >= BLOCK_BYTES as u64) {
+            self.blocks.push(Block { first: seq, start, bytes: 0 });
         }
         if let Some(block) = self.blocks.last_mut() {
             block.bytes = start + bytes - block.start;
@@ -48,21 +40,12 @@ impl SegmentIndex {
 
     /// Begins the block of one frame of a packed segment.
     pub(crate) fn begin_frame(&mut self, first: u64, span: (u64, u64)) {
-        self.blocks.push(Block {
-            first,
-            start: span.0,
-            bytes: span.1,
-        });
+        self.blocks.push(Block { first, start: span.0, bytes: span.1 });
     }
 
     /// Notes the tasks of one line of the last block.
     pub(crate) fn note<'a>(&mut self, tasks: impl Iterator<Item = &'a str>) {
-        let Some(number) = self
-            .blocks
-            .len()
-            .checked_sub(1)
-            .and_then(|last| u32::try_from(last).ok())
-        else {
+        let Some(number) = self.blocks.len().checked_sub(1).and_then(|last| u32::try_from(last).ok()) else {
             return;
         };
         for task in tasks {
@@ -78,10 +61,7 @@ impl SegmentIndex {
 
     /// The same tasks in blocks that stand elsewhere.
     pub(crate) fn with_blocks(&self, blocks: Vec<Block>) -> Self {
-        Self {
-            blocks,
-            tasks: self.tasks.clone(),
-        }
+        Self { blocks, tasks: self.tasks.clone() }
     }
 
     /// All blocks.
@@ -129,13 +109,6 @@ mod tests {
         assert_eq!(firsts(&index.of_task("rare", 0)), [7]);
         assert_eq!(firsts(&index.of_task("rare", 9)), [0u64; 0]);
         assert_eq!(firsts(&index.of_task("common", 6)), [5, 7, 9]);
-        assert_eq!(
-            index.blocks()[1],
-            Block {
-                first: 3,
-                start: 100 + 2 * line,
-                bytes: 2 * line
-            }
-        );
+        assert_eq!(index.blocks()[1], Block { first: 3, start: 100 + 2 * line, bytes: 2 * line });
     }
 }

@@ -30,17 +30,11 @@ pub(crate) struct SegmentFile {
 
 impl SegmentFile {
     pub(crate) fn plain(number: u32) -> Self {
-        Self {
-            number,
-            form: Form::Plain,
-        }
+        Self { number, form: Form::Plain }
     }
 
     pub(crate) fn packed(number: u32) -> Self {
-        Self {
-            number,
-            form: Form::Packed,
-        }
+        Self { number, form: Form::Packed }
     }
 
     /// Its name in the log folder.
@@ -57,15 +51,8 @@ impl SegmentFile {
 
     /// Reads a name back; `None` for anything we would not have written.
     pub(crate) fn parse(name: &str) -> Option<Self> {
-        let number = name
-            .split_once('.')?
-            .0
-            .parse()
-            .ok()
-            .filter(|number| *number > 0)?;
-        [Self::plain(number), Self::packed(number)]
-            .into_iter()
-            .find(|file| file.name() == name)
+        let number = name.split_once('.')?.0.parse().ok().filter(|number| *number > 0)?;
+        [Self::plain(number), Self::packed(number)].into_iter().find(|file| file.name() == name)
     }
 }
 
@@ -76,19 +63,10 @@ mod tests {
     #[test]
     fn only_our_own_names_are_segments() {
         assert_eq!(SegmentFile::parse("000012.jsonl"), Some(SegmentFile::plain(12)));
-        assert_eq!(
-            SegmentFile::parse("1000000.jsonl.zst"),
-            Some(SegmentFile::packed(1_000_000))
-        );
-        for name in [
-            "12.jsonl",
-            "000000.jsonl",
-            "000001.jsonl.bak",
-            "000001",
-            "notes.txt",
-            "+00001.jsonl",
-            "",
-        ] {
+        assert_eq!(SegmentFile::parse("1000000.jsonl.zst"), Some(SegmentFile::packed(1_000_000)));
+        for name in
+            ["12.jsonl", "000000.jsonl", "000001.jsonl.bak", "000001", "notes.txt", "+00001.jsonl", ""]
+        {
             assert_eq!(SegmentFile::parse(name), None, "{name}");
         }
     }

@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::CParameter;
 
+use super::Form;
 use super::chunk::Chunks;
 use super::header::spell_hash;
 use super::index::{Block, SegmentIndex};
-use super::{Form, SegmentFile};
 use crate::disk::{Disk, DiskFile};
 
 /// Good for text at several hundred megabytes a second.
@@ -29,13 +29,7 @@ impl Packer {
     pub(crate) fn create(disk: &dyn Disk, path: &Path) -> io::Result<Self> {
         let mut compressor = Compressor::new(LEVEL)?;
         compressor.set_parameter(CParameter::ChecksumFlag(true))?;
-        Ok(Self {
-            file: disk.create(path)?,
-            written: 0,
-            compressor,
-            frame: Vec::new(),
-            hash: Sha256::new(),
-        })
+        Ok(Self { file: disk.create(path)?, written: 0, compressor, frame: Vec::new(), hash: Sha256::new() })
     }
 
     /// Adds a frame and says where it stands.
@@ -95,29 +89,14 @@ pub(crate) fn pack(
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let (start, bytes) = packer.add(&text)?;
-        frames.push(Block {
-            first: block.first,
-            start,
-            bytes,
-        });
+        frames.push(Block { first: block.first, start, bytes });
         from = to;
     }
     let (length, packed_hash) = packer.finish()?;
     let same = packed_hash == hash_of(disk, draft, Form::Packed)?
         && packed_hash == hash_of(disk, path, Form::Plain)?;
     if !same {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            "the packed segment does not read back",
-        ));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the packed segment does not read back"));
     }
     Ok((index.with_blocks(frames), length))
-}
-
-/// Puts a packed segment in the place of the plain one. Whenever this is interrupted, one of them is whole.
-pub(crate) fn replace(disk: &dyn Disk, log: &Path, number: u32, draft: &Path) -> io::Result<()> {
-    disk.rename(draft, &SegmentFile::packed(number).path(log))?;
-    disk.sync_dir(log)?;
-    disk.remove(&SegmentFile::plain(number).path(log))?;
-    disk.sync_dir(log)
 }

@@ -73,13 +73,7 @@ impl Survey {
             let newline = memchr::memchr(b'\n', &text[start..]).map(|length| start + length);
             let end = newline.unwrap_or(text.len());
             let next = newline.map_or(end, |newline| newline + 1);
-            let place = Place {
-                form,
-                span,
-                start,
-                end,
-                next,
-            };
+            let place = Place { form, span, start, end, next };
             if newline.is_none() || !self.line(text, place, found) {
                 self.mend(text, place, found);
             }
@@ -114,24 +108,16 @@ impl Survey {
         let missing = self.expected.is_some_and(|expected| expected < line.seq);
         if spoiled.is_some() || missing {
             let (start, bytes) = spoiled.unwrap_or((place.text(), 0));
-            self.holes.push(Hole {
-                start,
-                bytes,
-                from: self.expected,
-                to: line.seq,
-            });
+            self.holes.push(Hole { start, bytes, from: self.expected, to: line.seq });
         }
         match place.form {
-            Form::Plain => self.index.add(
-                line.seq,
-                (place.text(), (place.next - place.start) as u64),
-                line.tasks(),
-            ),
+            Form::Plain => {
+                self.index.add(line.seq, (place.text(), (place.next - place.start) as u64), line.tasks())
+            }
             Form::Packed => {
                 if self.framed != Some(place.span.start) {
                     self.framed = Some(place.span.start);
-                    self.index
-                        .begin_frame(line.seq, (place.span.start, place.span.bytes));
+                    self.index.begin_frame(line.seq, (place.span.start, place.span.bytes));
                 }
                 self.index.note(line.tasks());
             }
@@ -150,20 +136,13 @@ impl Survey {
         let Some(sound) = sound.map(|offset| place.start + offset) else {
             return self.spoil(place.text(), (place.next - place.start) as u64);
         };
-        let before = Place {
-            end: sound - 1,
-            next: sound - 1,
-            ..place
-        };
+        let before = Place { end: sound - 1, next: sound - 1, ..place };
         if self.line(text, before, found) {
             self.spoil(place.span.text + before.end as u64, 1);
         } else {
             self.spoil(place.text(), (sound - place.start) as u64);
         }
-        let after = Place {
-            start: sound,
-            ..place
-        };
+        let after = Place { start: sound, ..place };
         if !self.line(text, after, found) {
             self.spoil(after.text(), (after.next - after.start) as u64);
         }

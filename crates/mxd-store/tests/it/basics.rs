@@ -13,31 +13,17 @@ fn what_was_appended_is_read_and_replayed_in_order() {
     let (log, replayed) = open(dir.path(), manual(u64::MAX)).unwrap();
     assert!(replayed.0.is_empty());
     for count in 1..=20 {
-        assert_eq!(
-            log.append(draft("T1", &format!("number {count}"))).unwrap(),
-            count
-        );
+        assert_eq!(log.append(draft("T1", &format!("number {count}"))).unwrap(), count);
     }
     assert_eq!(*log.head().borrow(), 20);
     let read = read_everything(&log);
-    assert_eq!(
-        read.iter().map(|commit| commit.seq).collect::<Vec<_>>(),
-        (1..=20).collect::<Vec<_>>()
-    );
-    assert_eq!(
-        read[4].events,
-        r#"[{"task":"T1","type":"note","text":"number 5"}]"#
-    );
+    assert_eq!(read.iter().map(|commit| commit.seq).collect::<Vec<_>>(), (1..=20).collect::<Vec<_>>());
+    assert_eq!(read[4].events, r#"[{"task":"T1","type":"note","text":"number 5"}]"#);
     assert_eq!(read[4].at, 1_763_240_000_000);
     drop(log);
 
     let (log, replayed) = open(dir.path(), manual(u64::MAX)).unwrap();
-    assert_eq!(
-        replayed.0,
-        read.into_iter()
-            .map(|commit| (commit.seq, commit.events))
-            .collect::<Vec<_>>()
-    );
+    assert_eq!(replayed.0, read.into_iter().map(|commit| (commit.seq, commit.events)).collect::<Vec<_>>());
     assert_eq!(log.append(draft("T1", "one more")).unwrap(), 21);
     assert_eq!(log.report().torn, None);
 }
@@ -47,11 +33,8 @@ fn segments_are_closed_packed_and_chained() {
     let dir = tempfile::tempdir().unwrap();
     let (log, _) = open(dir.path(), manual(2_000)).unwrap();
     for count in 0..100 {
-        log.append(draft(
-            if count % 10 == 3 { "rare" } else { "common" },
-            &format!("number {count}"),
-        ))
-        .unwrap();
+        log.append(draft(if count % 10 == 3 { "rare" } else { "common" }, &format!("number {count}")))
+            .unwrap();
     }
     let plain = read_everything(&log);
     let rare = log.read_task("rare", 0, 100).unwrap();
@@ -63,21 +46,13 @@ fn segments_are_closed_packed_and_chained() {
     log.upkeep().unwrap();
     let names = segments(dir.path());
     assert!(names.len() > 5, "{names:?}");
-    assert!(
-        names[..names.len() - 1]
-            .iter()
-            .all(|name| name.ends_with(".jsonl.zst")),
-        "{names:?}"
-    );
+    assert!(names[..names.len() - 1].iter().all(|name| name.ends_with(".jsonl.zst")), "{names:?}");
     assert_eq!(read_everything(&log), plain);
     assert_eq!(log.read_task("rare", 0, 100).unwrap(), rare);
     assert_eq!(log.read_task("rare", 50, 2).unwrap(), rare[5..7]);
     assert_eq!(log.read_task("nobody", 0, 2).unwrap(), []);
     let proof = verify(&OsDisk, dir.path()).unwrap();
-    assert_eq!(
-        (proof.commits, proof.head, proof.segments, proof.problems),
-        (100, 100, names.len(), vec![])
-    );
+    assert_eq!((proof.commits, proof.head, proof.segments, proof.problems), (100, 100, names.len(), vec![]));
     drop(log);
 
     // With the catalog nothing is scanned, without it everything; both know the same.
@@ -104,10 +79,8 @@ fn a_packed_segment_is_ordinary_zstd_of_ordinary_lines() {
     log.upkeep().unwrap();
     let packed = std::fs::File::open(dir.path().join("log/000001.jsonl.zst")).unwrap();
     let text = String::from_utf8(zstd::decode_all(packed).unwrap()).unwrap();
-    let values: Vec<serde_json::Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let values: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(values[0]["format"], 1);
     assert_eq!(values[1]["events"][0]["text"], "number 0");
 }
@@ -118,18 +91,14 @@ fn a_snapshot_spares_the_replay_of_what_is_in_it() {
     let (log, mut state) = open(dir.path(), manual(1_000)).unwrap();
     for count in 1..=40 {
         let seq = log.append(draft("T1", &format!("number {count}"))).unwrap();
-        state
-            .0
-            .push((seq, log.read(seq - 1, 1).unwrap().remove(0).events));
+        state.0.push((seq, log.read(seq - 1, 1).unwrap().remove(0).events));
     }
     log.upkeep().unwrap();
     log.save_snapshot(40, state.save()).unwrap();
     assert!(log.save_snapshot(41, vec![]).is_err());
     for count in 41..=60 {
         let seq = log.append(draft("T1", &format!("number {count}"))).unwrap();
-        state
-            .0
-            .push((seq, log.read(seq - 1, 1).unwrap().remove(0).events));
+        state.0.push((seq, log.read(seq - 1, 1).unwrap().remove(0).events));
     }
     log.upkeep().unwrap();
     drop(log);
@@ -208,10 +177,7 @@ fn oversized_and_empty_commits_are_refused_and_change_nothing() {
     let (log, _) = open(dir.path(), manual(u64::MAX)).unwrap();
     let large = log.append(draft("T1", &"x".repeat(5_000_000))).unwrap_err();
     assert!(matches!(large, AppendError::TooLarge { .. }), "{large}");
-    assert!(matches!(
-        log.append(Draft::new(1)).unwrap_err(),
-        AppendError::Invalid { .. }
-    ));
+    assert!(matches!(log.append(Draft::new(1)).unwrap_err(), AppendError::Invalid { .. }));
     assert_eq!(log.append(draft("T1", &"x".repeat(4_000_000))).unwrap(), 1);
     assert_eq!(log.read(0, 10).unwrap().len(), 1);
 }
@@ -221,12 +187,7 @@ fn a_second_opener_is_told_who_has_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let (log, _) = open(dir.path(), manual(u64::MAX)).unwrap();
     let error = open(dir.path(), manual(u64::MAX)).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains(&format!("in use by pid {}", std::process::id())),
-        "{error}"
-    );
+    assert!(error.to_string().contains(&format!("in use by pid {}", std::process::id())), "{error}");
     drop(log);
     // The lock file stays, with a pid that is alive; it is no obstacle.
     open(dir.path(), manual(u64::MAX)).unwrap();

@@ -30,11 +30,7 @@ impl Replay for Listed {
 
 impl Listed {
     pub(crate) fn save(&self) -> Vec<u8> {
-        self.0
-            .iter()
-            .map(|(seq, events)| format!("{seq} {events}\n"))
-            .collect::<String>()
-            .into_bytes()
+        self.0.iter().map(|(seq, events)| format!("{seq} {events}\n")).collect::<String>().into_bytes()
     }
 
     pub(crate) fn seqs(&self) -> Vec<u64> {
@@ -44,11 +40,7 @@ impl Listed {
 
 /// Options under which nothing happens behind the test's back.
 pub(crate) fn manual(segment_bytes: u64) -> Options {
-    Options {
-        segment_bytes,
-        upkeep: Upkeep::Manual,
-        ..Options::default()
-    }
+    Options { segment_bytes, upkeep: Upkeep::Manual, ..Options::default() }
 }
 
 /// Opens a log on the real disk and gives what was replayed.
@@ -73,9 +65,7 @@ pub(crate) fn draft(task: &str, text: &str) -> Draft {
 pub(crate) fn read_everything(log: &Log) -> Vec<Commit> {
     let mut commits: Vec<Commit> = Vec::new();
     loop {
-        let more = log
-            .read(commits.last().map_or(0, |commit| commit.seq), 7)
-            .unwrap();
+        let more = log.read(commits.last().map_or(0, |commit| commit.seq), 7).unwrap();
         if more.is_empty() {
             return commits;
         }

@@ -25,13 +25,7 @@ struct Stage {
 
 impl Stage {
     fn open(&self) -> Log {
-        Log::open_on(
-            Arc::new(self.disk.clone()),
-            Path::new(ROOT),
-            manual(u64::MAX),
-            &mut (),
-        )
-        .unwrap()
+        Log::open_on(Arc::new(self.disk.clone()), Path::new(ROOT), manual(u64::MAX), &mut ()).unwrap()
     }
 
     /// Where the lines of the last segment begin and end, the header first.
@@ -43,8 +37,7 @@ impl Stage {
             .filter(|(_, byte)| **byte == b'\n')
             .map(|(position, _)| position + 1);
         let mut start = 0;
-        ends.map(|end| (std::mem::replace(&mut start, end), end))
-            .collect()
+        ends.map(|end| (std::mem::replace(&mut start, end), end)).collect()
     }
 }
 
@@ -56,26 +49,16 @@ fn grow(seed: u64, bytes: usize, mut each: impl FnMut(&Stage, &mut Dice)) {
     let (mut number, mut before, mut written) = (1, 0, 0);
     while written < bytes {
         let path = Path::new(ROOT).join(format!("log/{number:06}.jsonl"));
-        log.append(draft(&format!("T{}", dice.below(5)), &words(&mut dice)))
-            .unwrap();
+        log.append(draft(&format!("T{}", dice.below(5)), &words(&mut dice))).unwrap();
         while disk.len(&path).unwrap() < SEGMENT {
-            log.append(draft(&format!("T{}", dice.below(5)), &words(&mut dice)))
-                .unwrap();
+            log.append(draft(&format!("T{}", dice.below(5)), &words(&mut dice))).unwrap();
         }
         log.upkeep().unwrap();
         // With the snapshot, opening concerns itself with the last segment only.
         log.save_snapshot(before, vec![]).unwrap();
         let text = disk.bytes(&path);
         written += text.len();
-        each(
-            &Stage {
-                disk: disk.copy(),
-                path,
-                text,
-                before,
-            },
-            &mut dice,
-        );
+        each(&Stage { disk: disk.copy(), path, text, before }, &mut dice);
         before = *log.head().borrow();
         number += 1;
     }
@@ -83,19 +66,9 @@ fn grow(seed: u64, bytes: usize, mut each: impl FnMut(&Stage, &mut Dice)) {
 
 /// Text with everything in it that JSON escapes, and now and then what looks like a line of ours.
 fn words(dice: &mut Dice) -> String {
-    let pieces = [
-        "word ",
-        "\n",
-        "\"quoted\" ",
-        "ümläut ",
-        "{\"seq\":7,",
-        "\\",
-        ",\"crc\":\"00000000\"}",
-        "\u{1}",
-    ];
-    (0..dice.below(40))
-        .map(|_| pieces[dice.below(pieces.len() as u64) as usize])
-        .collect()
+    let pieces =
+        ["word ", "\n", "\"quoted\" ", "ümläut ", "{\"seq\":7,", "\\", ",\"crc\":\"00000000\"}", "\u{1}"];
+    (0..dice.below(40)).map(|_| pieces[dice.below(pieces.len() as u64) as usize]).collect()
 }
 
 #[test]
@@ -113,12 +86,7 @@ fn truncated_at_every_byte_the_longest_valid_prefix_is_recovered() {
                     "seed {seed}, cut at {cut}"
                 );
                 assert_eq!(log.report().damages, [], "seed {seed}, cut at {cut}");
-                let end = lines
-                    .iter()
-                    .map(|(_, end)| *end)
-                    .filter(|end| *end <= cut)
-                    .max()
-                    .unwrap_or(0);
+                let end = lines.iter().map(|(_, end)| *end).filter(|end| *end <= cut).max().unwrap_or(0);
                 let torn = log.report().torn.as_ref();
                 assert_eq!(
                     torn.map(|torn| (torn.offset, torn.bytes)),
@@ -161,16 +129,7 @@ fn every_damaged_byte_is_reported_with_its_line_and_the_rest_loads() {
                     text[position] ^= 1 + dice.below(255) as u8;
                     stage.disk.put(&stage.path, text);
                     let when = format!("seed {seed}, {} byte {position}", stage.path.display());
-                    check_flip(
-                        stage,
-                        Flip {
-                            number,
-                            last,
-                            span: (*start, *end),
-                            position,
-                        },
-                        &when,
-                    );
+                    check_flip(stage, Flip { number, last, span: (*start, *end), position }, &when);
                 }
             }
         });
@@ -186,31 +145,17 @@ struct Flip {
 }
 
 fn check_flip(stage: &Stage, flip: Flip, when: &str) {
-    let Flip {
-        number,
-        last,
-        span: (start, end),
-        position,
-    } = flip;
+    let Flip { number, last, span: (start, end), position } = flip;
     let log = stage.open();
     let report = log.report();
     let seq = stage.before + number as u64;
     let expect = |offset: usize, bytes: usize, lost| {
-        vec![Damage {
-            path: stage.path.clone(),
-            offset: offset as u64,
-            bytes: bytes as u64,
-            lost,
-        }]
+        vec![Damage { path: stage.path.clone(), offset: offset as u64, bytes: bytes as u64, lost }]
     };
     if number == last {
         // Nothing sound follows: it cannot be told from an unfinished write. It is cut off, and kept.
         let torn = report.torn.as_ref().expect(when);
-        assert_eq!(
-            (torn.offset, torn.bytes),
-            (start as u64, (end - start) as u64),
-            "{when}"
-        );
+        assert_eq!((torn.offset, torn.bytes), (start as u64, (end - start) as u64), "{when}");
         assert_eq!(stage.disk.bytes(&torn.kept).len(), end - start, "{when}");
         stage.disk.take(&torn.kept);
         assert_eq!(report.damages, [], "{when}");
@@ -218,26 +163,15 @@ fn check_flip(stage: &Stage, flip: Flip, when: &str) {
         return;
     }
     let lost = (number > 0).then_some((seq, seq));
-    let expected = if position + 1 == end {
-        expect(position, 1, None)
-    } else {
-        expect(start, end - start, lost)
-    };
+    let expected =
+        if position + 1 == end { expect(position, 1, None) } else { expect(start, end - start, lost) };
     assert_eq!(report.damages, expected, "{when}");
     assert_eq!(report.torn, None, "{when}");
     assert_eq!(*log.head().borrow(), stage.before + last as u64, "{when}");
     if position % 61 == 0 {
         let missing = u64::from(number > 0 && position + 1 != end);
-        assert_eq!(
-            read_everything(&log).len() as u64,
-            stage.before + last as u64 - missing,
-            "{when}"
-        );
-        assert_ne!(
-            verify(&stage.disk, Path::new(ROOT)).unwrap().problems,
-            [],
-            "{when}"
-        );
+        assert_eq!(read_everything(&log).len() as u64, stage.before + last as u64 - missing, "{when}");
+        assert_ne!(verify(&stage.disk, Path::new(ROOT)).unwrap().problems, [], "{when}");
     }
 }
 
@@ -279,11 +213,7 @@ fn every_damaged_byte_of_a_packed_segment_is_noticed_and_the_rest_loads() {
                     assert_eq!(replayed, whole, "{when}");
                     harmless += 1;
                 }
-                assert_eq!(
-                    log.append(draft("T1", "on")).unwrap(),
-                    whole.0.len() as u64 + 1,
-                    "{when}"
-                );
+                assert_eq!(log.append(draft("T1", "on")).unwrap(), whole.0.len() as u64 + 1, "{when}");
                 drop(log);
                 stage.disk.put(&stage.path, stage.text.clone());
             }
@@ -321,11 +251,7 @@ fn damage_that_the_catalog_hides_shows_on_reading_and_at_the_next_boot() {
         drop(log);
         for _ in 0..2 {
             let log = stage.open();
-            assert_eq!(
-                log.report().damages.len(),
-                1,
-                "a damaged segment never enters the catalog again"
-            );
+            assert_eq!(log.report().damages.len(), 1, "a damaged segment never enters the catalog again");
             assert!(!read_everything(&log).is_empty());
             log.upkeep().unwrap();
         }
@@ -348,10 +274,7 @@ fn damage_after_the_boot_is_an_error_that_names_the_place() {
         bytes[middle] ^= 0x10;
         stage.disk.put(&path, bytes);
         let error = log.read(0, 10).unwrap_err();
-        assert!(
-            matches!(&error, ReadError::Damaged { path: named, .. } if *named == path),
-            "{error}"
-        );
+        assert!(matches!(&error, ReadError::Damaged { path: named, .. } if *named == path), "{error}");
         assert!(log.read(stage.before, 10).is_ok(), "the rest can be read");
         drop(log);
         let (log, _) = open_on(disk, Path::new(ROOT), manual(u64::MAX)).unwrap();

@@ -1,9 +1,6 @@
 //! The log from outside: what it promises, and the ways in which a disk can fail it.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a panic is how a test speaks"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test speaks")]
+#![expect(clippy::disallowed_methods, reason = "tests write files as a careless person would")]
 
 mod bad_input;
 mod basics;

@@ -81,20 +81,14 @@ impl History {
     /// A text of a random length, up to several sectors, that says which it is.
     fn text(&mut self, dice: &mut Dice) -> String {
         self.sent += 1;
-        let kind = if dice.once_in(4) { "secret" } else { "public" };
+        let kind = if dice.below(4) == 0 { "secret" } else { "public" };
         format!("{kind} {} {}", self.sent, "x".repeat(dice.below(1_200) as usize))
     }
 
     fn prune(&mut self, log: &Log) -> bool {
         let through = *log.head().borrow();
         let why = "the user asked for it";
-        let done = log.prune(&Prune {
-            task: "secret",
-            through,
-            types: &["note"],
-            why,
-            at: 7,
-        });
+        let done = log.prune(&Prune { task: "secret", through, types: &["note"], why, at: 7 });
         match &done {
             Ok(pruned) if pruned.events == 0 => {}
             Ok(_) => {
@@ -107,38 +101,21 @@ impl History {
     }
 
     fn forget_secrets(&mut self) {
-        for text in self
-            .acknowledged
-            .iter_mut()
-            .filter(|text| text.starts_with("secret"))
-        {
+        for text in self.acknowledged.iter_mut().filter(|text| text.starts_with("secret")) {
             *text = "pruned".into();
         }
     }
 
     /// Opens what the cut left and settles what was in doubt.
     fn open_and_compare(&mut self, disk: &SimDisk, when: &str) {
-        let options = mxd_store::Options {
-            upkeep: Upkeep::Manual,
-            threads: 1,
-            ..manual(1_500)
-        };
+        let options = mxd_store::Options { upkeep: Upkeep::Manual, threads: 1, ..manual(1_500) };
         // A snapshot of nothing: everything is replayed.
         let mut replayed = Everything::default();
-        let log = Log::open_on(
-            Arc::new(disk.clone()),
-            Path::new("/project"),
-            options,
-            &mut replayed,
-        )
-        .unwrap_or_else(|error| panic!("{when}: {error}"));
+        let log = Log::open_on(Arc::new(disk.clone()), Path::new("/project"), options, &mut replayed)
+            .unwrap_or_else(|error| panic!("{when}: {error}"));
         assert_eq!(log.report().damages, [], "{when}");
         let found = replayed.0;
-        if self.prune_in_doubt
-            && found
-                .get(self.acknowledged.len())
-                .is_some_and(|text| text == "record")
-        {
+        if self.prune_in_doubt && found.get(self.acknowledged.len()).is_some_and(|text| text == "record") {
             self.forget_secrets();
             self.acknowledged.push("record".into());
             self.in_doubt.clear();

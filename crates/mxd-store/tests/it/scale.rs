@@ -16,25 +16,15 @@ pub(crate) fn seeds(in_suite: u64) -> Box<dyn Iterator<Item = u64>> {
 
 /// A size that chaos multiplies.
 pub(crate) fn size(in_suite: usize, in_chaos: usize) -> usize {
-    if number::<f64>("MXD_CHAOS_MINUTES").is_some() {
-        in_chaos
-    } else {
-        in_suite
-    }
+    if number::<f64>("MXD_CHAOS_MINUTES").is_some() { in_chaos } else { in_suite }
 }
 
 fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;
-    Some(
-        text.parse()
-            .unwrap_or_else(|_| panic!("{name}={text} is not a number")),
-    )
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "chaos runs for minutes, not for a number of rounds"
-)]
+#[expect(clippy::disallowed_methods, reason = "chaos runs for minutes, not for a number of rounds")]
 fn now() -> Instant {
     Instant::now()
 }
@@ -59,10 +49,5 @@ impl Dice {
     /// A number below `limit`.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.roll() % limit.max(1)
-    }
-
-    /// True once in `times`.
-    pub(crate) fn once_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
     }
 }

@@ -67,19 +67,11 @@ impl SimDisk {
     /// Another disk with the same files, all of them durable.
     pub(crate) fn copy(&self) -> Self {
         let world = self.world();
-        let whole = |inode: &Inode| Inode {
-            now: inode.now.clone(),
-            synced: inode.now.clone(),
-            unsynced: vec![],
-        };
+        let whole =
+            |inode: &Inode| Inode { now: inode.now.clone(), synced: inode.now.clone(), unsynced: vec![] };
         let inodes = world.inodes.iter().map(whole).collect();
         let (names, synced) = (world.names.clone(), world.names.clone());
-        Self(Arc::new(Mutex::new(World {
-            inodes,
-            names,
-            synced,
-            ..World::default()
-        })))
+        Self(Arc::new(Mutex::new(World { inodes, names, synced, ..World::default() })))
     }
 
     /// The bytes of a file.
@@ -91,11 +83,7 @@ impl SimDisk {
     /// Puts bytes into a file behind everybody's back.
     pub(crate) fn put(&self, path: &Path, bytes: Vec<u8>) {
         let mut world = self.world();
-        let inode = Inode {
-            now: bytes.clone(),
-            synced: bytes,
-            unsynced: vec![],
-        };
+        let inode = Inode { now: bytes.clone(), synced: bytes, unsynced: vec![] };
         let number = world.inode(path).unwrap_or(world.inodes.len());
         if number == world.inodes.len() {
             world.inodes.push(inode);
@@ -117,20 +105,13 @@ impl SimDisk {
     /// the dice say, sector by sector.
     pub(crate) fn after_power_cut(&self, dice: &mut Dice) -> Self {
         let world = self.world();
-        let mut survivor = World {
-            synced: world.synced.clone(),
-            ..World::default()
-        };
+        let mut survivor = World { synced: world.synced.clone(), ..World::default() };
         for inode in &world.inodes {
             let found = inode.after_power_cut(dice);
-            survivor.inodes.push(Inode {
-                now: found.clone(),
-                synced: found,
-                unsynced: Vec::new(),
-            });
+            survivor.inodes.push(Inode { now: found.clone(), synced: found, unsynced: Vec::new() });
         }
         for change in &world.unsynced {
-            if dice.once_in(2) {
+            if dice.below(2) == 0 {
                 continue;
             }
             match change {
@@ -162,18 +143,18 @@ impl Inode {
         for change in &self.unsynced {
             match change {
                 Change::SetLen(len) => {
-                    if !dice.once_in(2) {
+                    if !dice.below(2) == 0 {
                         found.resize(*len, 0);
                     }
                 }
                 Change::Write { offset, bytes } => {
                     // Sometimes the length arrives and the bytes do not: then there are zeros.
-                    if dice.once_in(3) && found.len() < offset + bytes.len() {
+                    if dice.below(3) == 0 && found.len() < offset + bytes.len() {
                         let reached = offset + dice.below(bytes.len() as u64 + 1) as usize;
                         found.resize(found.len().max(reached), 0);
                     }
                     for (position, sector) in sectors(*offset, bytes) {
-                        if dice.once_in(2) {
+                        if dice.below(2) == 0 {
                             continue;
                         }
                         // A sector cannot stand behind the end of the file; the file grows over what is missing.
@@ -210,18 +191,11 @@ impl World {
             self.off |= *fuse == 0;
             *fuse = fuse.saturating_sub(1);
         }
-        if self.off {
-            Err(io::Error::other("the power is off"))
-        } else {
-            Ok(())
-        }
+        if self.off { Err(io::Error::other("the power is off")) } else { Ok(()) }
     }
 
     fn inode(&self, path: &Path) -> io::Result<usize> {
-        self.names
-            .get(&key(path))
-            .copied()
-            .ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.names.get(&key(path)).copied().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 }
 
@@ -234,14 +208,8 @@ impl Disk for SimDisk {
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         let world = self.world();
         let prefix = key(dir) + "/";
-        let inside = world
-            .names
-            .range(prefix.clone()..)
-            .map_while(|(path, _)| path.strip_prefix(&prefix));
-        Ok(inside
-            .filter(|name| !name.contains('/'))
-            .map(str::to_owned)
-            .collect())
+        let inside = world.names.range(prefix.clone()..).map_while(|(path, _)| path.strip_prefix(&prefix));
+        Ok(inside.filter(|name| !name.contains('/')).map(str::to_owned).collect())
     }
 
     fn create(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
@@ -261,18 +229,12 @@ impl Disk for SimDisk {
                 inode
             }
         };
-        Ok(Box::new(SimFile {
-            disk: self.clone(),
-            inode,
-        }))
+        Ok(Box::new(SimFile { disk: self.clone(), inode }))
     }
 
     fn open(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
         let inode = self.world().inode(path)?;
-        Ok(Box::new(SimFile {
-            disk: self.clone(),
-            inode,
-        }))
+        Ok(Box::new(SimFile { disk: self.clone(), inode }))
     }
 
     fn open_for_writing(&self, path: &Path) -> io::Result<Box<dyn DiskFile>> {
@@ -308,9 +270,8 @@ impl Disk for SimDisk {
         let mut world = self.world();
         world.step()?;
         let concerns = |path: &str| Path::new(path).parent() == Some(dir);
-        let (confirmed, rest) = std::mem::take(&mut world.unsynced)
-            .into_iter()
-            .partition(|change| match change {
+        let (confirmed, rest) =
+            std::mem::take(&mut world.unsynced).into_iter().partition(|change| match change {
                 NameChange::Create(path, _) | NameChange::Remove(path) => concerns(path),
                 NameChange::Rename(from, to) => concerns(from) || concerns(to),
             });
@@ -368,9 +329,7 @@ impl DiskFile for SimFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let mut world = self.disk.world();
         world.step()?;
-        let fits = world
-            .space
-            .map_or(bytes.len(), |space| bytes.len().min(space as usize));
+        let fits = world.space.map_or(bytes.len(), |space| bytes.len().min(space as usize));
         if let Some(space) = &mut world.space {
             *space -= fits as u64;
         }
@@ -378,15 +337,8 @@ impl DiskFile for SimFile {
         let offset = offset as usize;
         inode.now.resize(inode.now.len().max(offset + fits), 0);
         inode.now[offset..offset + fits].copy_from_slice(&bytes[..fits]);
-        inode.unsynced.push(Change::Write {
-            offset,
-            bytes: bytes[..fits].to_vec(),
-        });
-        if fits < bytes.len() {
-            Err(io::ErrorKind::StorageFull.into())
-        } else {
-            Ok(())
-        }
+        inode.unsynced.push(Change::Write { offset, bytes: bytes[..fits].to_vec() });
+        if fits < bytes.len() { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
