@@ -1,0 +1,110 @@
+//! Changing fields of a node.
+
+use super::create::task_depth_below;
+use super::notices::{Concern, change};
+use super::plan::Plan;
+use super::{DescriptionEdit, Refusal, TaskPatch, text};
+use crate::change::Change;
+use crate::event::body::TaskUpdated;
+use crate::id::TaskId;
+use crate::message::TreeAction;
+use crate::tree::{Node, Persistence, TaskFields};
+
+/// All or nothing: one field that cannot change refuses the whole patch.
+pub(super) fn update(plan: &mut Plan<'_>, id: TaskId, patch: TaskPatch) -> Result<(), Refusal> {
+    let node = plan.node(id)?;
+    let mut update = TaskUpdated::by(plan.edited_by());
+    if let Some(title) = &patch.title {
+        let title = text::title(plan.limits, title)?;
+        update.title = (title != node.title).then_some(title);
+    }
+    if let Some(edit) = &patch.description {
+        let description = edited(node, edit)?;
+        text::description(plan.limits, &description)?;
+        update.description = (description != node.description).then_some(description);
+    }
+    if let Change::Set(color) = &patch.color {
+        text::color(plan.limits, color)?;
+    }
+    update.color = patch.color.clone().against(node.color.as_ref());
+    if changes_work(&patch) {
+        let (_, task) = plan.task(id, "have a budget, dependencies or come back")?;
+        patch_work(plan, (id, task), &patch, &mut update)?;
+    }
+    if update == TaskUpdated::by(plan.edited_by()) {
+        return Err(Refusal::NothingToChange { task: id });
+    }
+    commit(plan, node, update)
+}
+
+fn commit(plan: &mut Plan<'_>, node: &Node, update: TaskUpdated) -> Result<(), Refusal> {
+    let concern = match (&update.title, &update.description) {
+        (None, None) => Concern::Surroundings,
+        (Some(_), _) | (_, Some(_)) => Concern::Itself,
+    };
+    let notice = change(TreeAction::Updated, node.id, update.title.as_deref().unwrap_or(&node.title));
+    let unblocked = update.after.as_ref().is_some_and(|after| all_released(plan, after));
+    plan.emit(node.id, update);
+    plan.announce(node.id, &notice, concern);
+    if unblocked { plan.start_if_asked(node.id) } else { Ok(()) }
+}
+
+fn changes_work(patch: &TaskPatch) -> bool {
+    !patch.persistent.is_keep() || !patch.budget.is_keep() || patch.after.is_some()
+}
+
+/// The fields that say how a task works, which are not everybody's to edit.
+fn patch_work(
+    plan: &Plan<'_>,
+    (id, task): (TaskId, &TaskFields),
+    patch: &TaskPatch,
+    update: &mut TaskUpdated,
+) -> Result<(), Refusal> {
+    plan.check_subtree(id, "change how to run")?;
+    if !patch.budget.is_keep() {
+        plan.check_user("set a budget")?;
+    }
+    update.budget_usd = patch.budget.against(task.budget_usd.as_ref());
+    check_persistence(plan, id, patch.persistent)?;
+    update.persistent = patch.persistent.against(task.persistent.as_ref());
+    if let Some(after) = &patch.after {
+        plan.check_after(Some(id), after)?;
+        update.after = (*after != task.after).then(|| after.clone());
+    }
+    Ok(())
+}
+
+fn check_persistence(plan: &Plan<'_>, id: TaskId, wanted: Change<Persistence>) -> Result<(), Refusal> {
+    match wanted {
+        Change::Keep | Change::Clear => Ok(()),
+        Change::Set(persistence) => {
+            let depth = plan.node(id)?.parent_id.map_or(0, |parent| task_depth_below(plan, parent));
+            plan.check_persistent(Some(persistence), depth)
+        }
+    }
+}
+
+fn all_released(plan: &Plan<'_>, after: &[TaskId]) -> bool {
+    after.iter().all(|id| plan.tree().get(*id).and_then(Node::status).is_none_or(|status| status.releases()))
+}
+
+/// The description after the edit.
+fn edited(node: &Node, edit: &DescriptionEdit) -> Result<String, Refusal> {
+    match edit {
+        DescriptionEdit::Whole(description) => Ok(description.clone()),
+        DescriptionEdit::Replace { old, new } => {
+            let (first, last) = (node.description.find(old.as_str()), node.description.rfind(old.as_str()));
+            let Some(start) = first.filter(|_| !old.is_empty()) else {
+                return Err(Refusal::PassageNotFound { task: node.id });
+            };
+            // First and last differ also when two occurrences overlap, which a search for separate ones would
+            // miss.
+            if first != last {
+                return Err(Refusal::PassageNotUnique { task: node.id });
+            }
+            let mut description = node.description.clone();
+            description.replace_range(start..start + old.len(), new);
+            Ok(description)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! The life of a task: status, closing, beginning again, deletion.
+
+use std::collections::BTreeSet;
+
+use super::notices::{Concern, change};
+use super::plan::Plan;
+use super::{Actor, Effect, Reach, Refusal, text};
+use crate::event::body::{ConversationCleared, TaskDeleted, TaskReset, TaskUpdated};
+use crate::id::TaskId;
+use crate::message::TreeAction;
+use crate::tree::{Node, Persistence, Status, TaskFields};
+
+pub(super) fn set_status(
+    plan: &mut Plan<'_>,
+    id: TaskId,
+    to: Status,
+    reason: Option<String>,
+) -> Result<(), Refusal> {
+    text::reason(plan.limits, reason.as_deref())?;
+    match to {
+        Status::Closed => close(plan, id, reason),
+        Status::Draft
+        | Status::Pending
+        | Status::InProgress
+        | Status::Verify
+        | Status::Passed
+        | Status::Failed => step(plan, id, to, reason),
+    }
+}
+
+fn step(plan: &mut Plan<'_>, id: TaskId, to: Status, reason: Option<String>) -> Result<(), Refusal> {
+    let (node, task) = plan.task(id, "have a status")?;
+    plan.check_subtree(id, "change the status of")?;
+    plan.change_status(id, (task.status, to), reason)?;
+    if to == Status::InProgress {
+        let by = plan.tree().blocked_by(id);
+        if !by.is_empty() {
+            return Err(Refusal::Blocked { task: id, by });
+        }
+        plan.effect(Effect::Wake { task: id });
+    }
+    // An agent that reports its own end is not to be shot for it.
+    if plan.actor != Actor::Agent(id) {
+        stop_if_running(plan, id, task);
+    }
+    plan.announce(id, &change(TreeAction::StatusChanged, id, &node.title), Concern::Surroundings);
+    if to.releases() { plan.release(&BTreeSet::from([id])) } else { Ok(()) }
+}
+
+pub(super) fn close(plan: &mut Plan<'_>, id: TaskId, reason: Option<String>) -> Result<(), Refusal> {
+    let (node, task) = plan.task(id, "be closed")?;
+    plan.check_subtree(id, "close")?;
+    match task.status {
+        Status::InProgress => return Err(Refusal::Running { task: id }),
+        Status::Closed => return Err(Refusal::transition(id, Status::Closed, Status::Closed)),
+        Status::Draft | Status::Pending | Status::Verify | Status::Passed | Status::Failed => {}
+    }
+    let to = if task.persistent.is_some() { Status::Pending } else { Status::Closed };
+    // A persistent task that never started is where closing would put it; only its traces go.
+    if task.status != to {
+        plan.change_status(id, (task.status, to), reason)?;
+    }
+    let notice = change(TreeAction::Closed, id, &node.title);
+    match task.persistent {
+        Some(Persistence::Reset) => {
+            forget(plan, id);
+            plan.announce_above(id, &notice);
+        }
+        Some(Persistence::Continue) | None if task.status == to => {
+            return Err(Refusal::NothingToChange { task: id });
+        }
+        Some(Persistence::Continue) | None => plan.announce(id, &notice, Concern::Surroundings),
+    }
+    remove_worktree(plan, id, task);
+    if to.releases() { plan.release(&BTreeSet::from([id])) } else { Ok(()) }
+}
+
+pub(super) fn reset(plan: &mut Plan<'_>, id: TaskId) -> Result<(), Refusal> {
+    let (node, task) = plan.task(id, "be reset")?;
+    plan.check_subtree(id, "reset")?;
+    let edited_by = plan.edited_by();
+    plan.emit(id, TaskReset { edited_by });
+    match task.status {
+        // Making a draft ready is another wish than beginning again.
+        Status::Draft | Status::Pending => {}
+        Status::InProgress | Status::Verify | Status::Passed | Status::Failed | Status::Closed => {
+            plan.change_status(id, (task.status, Status::Pending), Some("reset".to_owned()))?;
+        }
+    }
+    stop_if_running(plan, id, task);
+    remove_worktree(plan, id, task);
+    plan.effect(Effect::PruneConversation { task: id });
+    plan.announce_above(id, &change(TreeAction::Reset, id, &node.title));
+    Ok(())
+}
+
+pub(super) fn clear(plan: &mut Plan<'_>, id: TaskId) -> Result<(), Refusal> {
+    let (_, task) = plan.task(id, "have a conversation")?;
+    plan.check_subtree(id, "clear the conversation of")?;
+    forget(plan, id);
+    stop_if_running(plan, id, task);
+    Ok(())
+}
+
+pub(super) fn delete(plan: &mut Plan<'_>, id: TaskId, reach: Reach) -> Result<(), Refusal> {
+    let node = plan.node(id)?;
+    plan.check_subtree(id, "delete")?;
+    if node.parent_id.is_none() {
+        return Err(Refusal::IsRoot { task: id, wanted: "deleted" });
+    }
+    let children = node.children.len();
+    match reach {
+        Reach::Only if children > 0 => return Err(Refusal::HasChildren { task: id, children }),
+        Reach::Only | Reach::Recursive => {}
+    }
+    let mut leaves_first = vec![node];
+    leaves_first.extend(plan.tree().descendants(id));
+    leaves_first.reverse();
+    let gone: BTreeSet<TaskId> = leaves_first.iter().map(|node| node.id).collect();
+    for node in leaves_first {
+        delete_one(plan, node);
+    }
+    forget_dependencies(plan, &gone);
+    plan.announce_above(id, &change(TreeAction::Deleted, id, &node.title));
+    plan.release(&gone)
+}
+
+fn delete_one(plan: &mut Plan<'_>, node: &Node) {
+    let edited_by = plan.edited_by();
+    plan.emit(node.id, TaskDeleted { edited_by });
+    if let Some(task) = node.task() {
+        stop_if_running(plan, node.id, task);
+        remove_worktree(plan, node.id, task);
+        plan.effect(Effect::PruneConversation { task: node.id });
+    }
+}
+
+/// Nobody waits for what is gone.
+fn forget_dependencies(plan: &mut Plan<'_>, gone: &BTreeSet<TaskId>) {
+    let waiting: BTreeSet<TaskId> = gone.iter().flat_map(|id| plan.tree().waiting_for(*id)).collect();
+    for id in waiting.difference(gone) {
+        let Some(task) = plan.tree().get(*id).and_then(Node::task) else {
+            continue;
+        };
+        let after = task.after.iter().copied().filter(|dependency| !gone.contains(dependency)).collect();
+        let update = TaskUpdated { after: Some(after), ..TaskUpdated::by(plan.edited_by()) };
+        plan.emit(*id, update);
+    }
+}
+
+fn forget(plan: &mut Plan<'_>, id: TaskId) {
+    let edited_by = plan.edited_by();
+    plan.emit(id, ConversationCleared { edited_by });
+    plan.effect(Effect::PruneConversation { task: id });
+}
+
+fn stop_if_running(plan: &mut Plan<'_>, id: TaskId, task: &TaskFields) {
+    if task.status == Status::InProgress {
+        plan.effect(Effect::StopAgent { task: id });
+    }
+}
+
+fn remove_worktree(plan: &mut Plan<'_>, id: TaskId, task: &TaskFields) {
+    if let Some(path) = task.worktree_path.clone() {
+        plan.effect(Effect::RemoveWorktree { task: id, path, branch: task.branch.clone() });
+    }
+}

@@ -1,0 +1,88 @@
+//! A plan: the decision while it is being made, with what every subject needs to make it.
+
+use std::collections::BTreeMap;
+
+use super::{Actor, Decision, Effect, Refusal};
+use crate::event::body::{EditedBy, TaskStatusChanged};
+use crate::event::{Event, EventBody};
+use crate::id::{Fresh, Id, TaskId};
+use crate::limits::Limits;
+use crate::message::TreeChange;
+use crate::state::State;
+use crate::tree::{Node, Status, TaskFields, Tree};
+
+/// What is known, and what was decided so far. The state is the one before the decision throughout.
+pub(super) struct Plan<'a> {
+    pub(super) state: &'a State,
+    pub(super) limits: &'a Limits,
+    pub(super) actor: Actor,
+    fresh: Fresh,
+    decision: Decision,
+    /// Notices of this very plan, by recipient: they count for the size of an inbox and are not sent twice.
+    pub(super) notices: BTreeMap<TaskId, Vec<Option<TreeChange>>>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(state: &'a State, limits: &'a Limits, actor: Actor, fresh: Fresh) -> Self {
+        Self { state, limits, actor, fresh, decision: Decision::default(), notices: BTreeMap::new() }
+    }
+
+    pub(super) fn into_decision(self) -> Decision {
+        self.decision
+    }
+
+    pub(super) fn tree(&self) -> &'a Tree {
+        self.state.tree()
+    }
+
+    pub(super) fn edited_by(&self) -> EditedBy {
+        self.actor.edited_by()
+    }
+
+    /// A node that has to exist.
+    pub(super) fn node(&self, id: TaskId) -> Result<&'a Node, Refusal> {
+        self.tree().get(id).ok_or(Refusal::UnknownTask { task: id })
+    }
+
+    /// A node that has to be a task, because only a task can do what is wanted.
+    pub(super) fn task(
+        &self,
+        id: TaskId,
+        wanted: &'static str,
+    ) -> Result<(&'a Node, &'a TaskFields), Refusal> {
+        let node = self.node(id)?;
+        node.task().map(|task| (node, task)).ok_or(Refusal::NotATask { task: id, wanted })
+    }
+
+    pub(super) fn new_id<I: Id>(&mut self) -> I {
+        self.fresh.issue()
+    }
+
+    pub(super) fn emit(&mut self, task: TaskId, body: impl Into<EventBody>) {
+        self.decision.events.push(Event::new(task, body));
+    }
+
+    pub(super) fn effect(&mut self, effect: Effect) {
+        self.decision.effects.push(effect);
+    }
+
+    /// Changes a status, if the table has the way.
+    pub(super) fn change_status(
+        &mut self,
+        task: TaskId,
+        (from, to): (Status, Status),
+        reason: Option<String>,
+    ) -> Result<(), Refusal> {
+        from.check(to).map_err(|transition| Refusal::Transition { task, transition })?;
+        let edited_by = self.edited_by();
+        self.emit(task, TaskStatusChanged { from, to, edited_by, reason });
+        Ok(())
+    }
+
+    /// Sets a task to work.
+    pub(super) fn start(&mut self, task: TaskId, from: Status, reason: &str) -> Result<(), Refusal> {
+        self.change_status(task, (from, Status::InProgress), Some(reason.to_owned()))?;
+        self.effect(Effect::Wake { task });
+        Ok(())
+    }
+}

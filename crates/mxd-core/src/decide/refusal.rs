@@ -1,0 +1,192 @@
+//! Refusals: why an input changes nothing, about which node, and which limit stood in the way.
+//!
+//! The message says what was wrong; the hint says what to do; the code is for programs.
+
+use std::borrow::Cow;
+
+use thiserror::Error;
+
+use crate::id::{MessageId, TaskId};
+use crate::tree::{IllegalTransition, Status};
+
+/// Why an input was refused. A refused input changes nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the message above each variant says what its fields are")]
+pub enum Refusal {
+    #[error("there is no node {task}")]
+    UnknownTask { task: TaskId },
+    #[error("the agent of {task} has no task any more")]
+    UnknownActor { task: TaskId },
+    #[error("{task} is a folder, and only a task can {wanted}")]
+    NotATask { task: TaskId, wanted: &'static str },
+    #[error("the project already has its root task {root}")]
+    RootExists { root: TaskId },
+    #[error("{task} is the root task and cannot be {wanted}")]
+    IsRoot { task: TaskId, wanted: &'static str },
+    #[error("the agent of {agent} may not {wanted} {task}: it is not below its own task")]
+    OutsideSubtree { agent: TaskId, task: TaskId, wanted: &'static str },
+    #[error("only the user may {wanted}")]
+    UserOnly { wanted: &'static str },
+    #[error("only the user or the root agent may make a task persistent, and {agent} is neither")]
+    PersistentNotAllowed { agent: TaskId },
+    #[error("a persistent task stands at most {limit} below the root, this one would stand {depth} below")]
+    PersistentTooDeep { depth: usize, limit: usize },
+    #[error("{field} is empty")]
+    Empty { field: &'static str },
+    #[error("{field} has {given} {unit}, more than {limit}")]
+    TooLong { field: &'static str, given: usize, limit: usize, unit: &'static str },
+    #[error("a title is one line without control characters")]
+    TitleNotOneLine,
+    #[error("`{given}` is not a colour")]
+    BadColor { given: String },
+    #[error("the message has {given} images, more than {limit}")]
+    TooManyImages { given: usize, limit: usize },
+    #[error("the project has {limit} nodes, and that is the limit")]
+    TooManyNodes { limit: usize },
+    #[error("{parent} has {limit} children, and that is the limit")]
+    TooManyChildren { parent: TaskId, limit: usize },
+    #[error("the tree would become {depth} levels deep below its root, more than {limit}")]
+    TooDeep { depth: usize, limit: usize },
+    #[error("place {given} is behind the end: {parent} has {children} other children")]
+    NoSuchPlace { parent: TaskId, given: usize, children: usize },
+    #[error("{task} cannot stand below itself, and {parent} is in its own subtree")]
+    Cycle { task: TaskId, parent: TaskId },
+    #[error("not a permutation of the children of {node}: {missing} missing, {foreign} foreign or repeated")]
+    NotAPermutation { node: TaskId, missing: usize, foreign: usize },
+    #[error("nothing about {task} would change")]
+    NothingToChange { task: TaskId },
+    #[error("the description of {task} does not contain the passage to replace")]
+    PassageNotFound { task: TaskId },
+    #[error("the description of {task} contains the passage to replace more than once")]
+    PassageNotUnique { task: TaskId },
+    #[error("{given} dependencies, more than {limit}")]
+    TooManyDependencies { given: usize, limit: usize },
+    #[error("{dependency} is named twice as a dependency")]
+    RepeatedDependency { dependency: TaskId },
+    #[error("{task} cannot wait for {dependency}: that one waits for it, directly or through others")]
+    DependencyCycle { task: TaskId, dependency: TaskId },
+    #[error("{task}: {transition}")]
+    Transition { task: TaskId, transition: IllegalTransition },
+    #[error("{task} is in progress and cannot be closed")]
+    Running { task: TaskId },
+    #[error("{task} cannot start yet: it waits for {} other task(s), first {}", by.len(), first(by))]
+    Blocked { task: TaskId, by: Vec<TaskId> },
+    #[error("{task} has {children} children")]
+    HasChildren { task: TaskId, children: usize },
+    #[error("{task} is a draft and takes no messages")]
+    DraftTarget { task: TaskId },
+    #[error(
+        "the agent of {agent} cannot write to {task}: that is neither a task above it nor directly below it"
+    )]
+    OutOfReach { agent: TaskId, task: TaskId },
+    #[error("message {id} was already posted to {task}")]
+    DuplicateMessage { id: MessageId, task: TaskId },
+    #[error("the inbox of {task} holds {limit} messages and is full")]
+    InboxFull { task: TaskId, limit: usize },
+    #[error("message {id} does not wait in the inbox of {task}")]
+    NotPending { id: MessageId, task: TaskId },
+}
+
+impl Refusal {
+    /// A refused way between statuses.
+    pub(super) fn transition(task: TaskId, from: Status, to: Status) -> Self {
+        Self::Transition { task, transition: IllegalTransition { from, to } }
+    }
+
+    /// A name for programs, which stays the same when the message is reworded.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownTask { .. } => "unknown_task",
+            Self::UnknownActor { .. } => "unknown_actor",
+            Self::NotATask { .. } => "not_a_task",
+            Self::RootExists { .. } => "root_exists",
+            Self::IsRoot { .. } => "is_root",
+            Self::OutsideSubtree { .. } => "outside_subtree",
+            Self::UserOnly { .. } => "user_only",
+            Self::PersistentNotAllowed { .. } => "persistent_not_allowed",
+            Self::PersistentTooDeep { .. } => "persistent_too_deep",
+            Self::Empty { .. } => "empty",
+            Self::TooLong { .. } => "too_long",
+            Self::TitleNotOneLine => "title_not_one_line",
+            Self::BadColor { .. } => "bad_color",
+            Self::TooManyImages { .. } => "too_many_images",
+            Self::TooManyNodes { .. } => "too_many_nodes",
+            Self::TooManyChildren { .. } => "too_many_children",
+            Self::TooDeep { .. } => "too_deep",
+            Self::NoSuchPlace { .. } => "no_such_place",
+            Self::Cycle { .. } => "cycle",
+            Self::NotAPermutation { .. } => "not_a_permutation",
+            Self::NothingToChange { .. } => "nothing_to_change",
+            Self::PassageNotFound { .. } => "passage_not_found",
+            Self::PassageNotUnique { .. } => "passage_not_unique",
+            Self::TooManyDependencies { .. } => "too_many_dependencies",
+            Self::RepeatedDependency { .. } => "repeated_dependency",
+            Self::DependencyCycle { .. } => "dependency_cycle",
+            Self::Transition { .. } => "illegal_transition",
+            Self::Running { .. } => "running",
+            Self::Blocked { .. } => "blocked",
+            Self::HasChildren { .. } => "has_children",
+            Self::DraftTarget { .. } => "draft_target",
+            Self::OutOfReach { .. } => "out_of_reach",
+            Self::DuplicateMessage { .. } => "duplicate_message",
+            Self::InboxFull { .. } => "inbox_full",
+            Self::NotPending { .. } => "not_pending",
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> Cow<'static, str> {
+        let fixed = match self {
+            Self::UnknownTask { .. } => "Look at the tree again: it may have been deleted.",
+            Self::UnknownActor { .. } => "Stop this agent: its task was deleted.",
+            Self::NotATask { .. } => "Name a task inside the folder.",
+            Self::RootExists { .. } => "Create tasks below it.",
+            Self::IsRoot { .. } => "Choose a node below the root, or remove the whole project.",
+            Self::OutsideSubtree { .. } => {
+                "Ask the task above by message; title, description and colour you may edit."
+            }
+            Self::UserOnly { .. } => "Ask the user.",
+            Self::PersistentNotAllowed { .. } => "Create an ordinary task, or ask the root task by message.",
+            Self::PersistentTooDeep { .. } => "Put it directly below the root, or make it an ordinary task.",
+            Self::Empty { .. } => "Write something.",
+            Self::TooLong { .. } => "Shorten it, or put the text into a file and name the file.",
+            Self::TitleNotOneLine => "Put everything after the first line into the description.",
+            Self::BadColor { .. } => {
+                "Use red, blue, green, yellow, purple, orange, gray, or # with 3, 6 or 8 hex digits."
+            }
+            Self::TooManyImages { limit: 0, .. } => "Name a file instead: only the user sends images.",
+            Self::TooManyImages { .. } => "Send the rest in another message.",
+            Self::TooManyNodes { .. } => "Delete closed tasks.",
+            Self::TooManyChildren { .. } => "Group them in folders, or delete closed ones.",
+            Self::TooDeep { .. } => "Put it higher up in the tree.",
+            Self::NoSuchPlace { .. } => "Give a smaller place, or leave it out to put it last.",
+            Self::Cycle { .. } => "Choose a parent outside the subtree that moves.",
+            Self::NotAPermutation { .. } => "Read the children again and list each exactly once.",
+            Self::NothingToChange { .. } => "Give at least one field a value it does not have yet.",
+            Self::PassageNotFound { .. } => "Read the description again and copy the passage exactly.",
+            Self::PassageNotUnique { .. } => "Copy more of the text around the passage.",
+            Self::TooManyDependencies { .. } => "Wait for one task that waits for the others.",
+            Self::RepeatedDependency { .. } => "Name each dependency once.",
+            Self::DependencyCycle { .. } => "Remove one of the dependencies in the circle.",
+            Self::Transition { transition, .. } => {
+                let next: Vec<_> = transition.from.next().iter().map(|status| status.name()).collect();
+                return format!("From {} a task can go to: {}.", transition.from, next.join(", ")).into();
+            }
+            Self::Running { .. } => "Wait until it is done, or reset it.",
+            Self::Blocked { .. } => {
+                "Wait until those tasks are passed or closed, or change what it waits for."
+            }
+            Self::HasChildren { .. } => "Delete or move the children first, or delete recursively.",
+            Self::DraftTarget { .. } => "Set its status to pending first.",
+            Self::OutOfReach { .. } => "Write to a task in between, which can pass it on.",
+            Self::DuplicateMessage { .. } => "Nothing: it was delivered. Use a new id for a new message.",
+            Self::InboxFull { .. } => "Wait until the task has read some of them.",
+            Self::NotPending { .. } => "Read the inbox again: it was consumed or thrown away.",
+        };
+        Cow::Borrowed(fixed)
+    }
+}
+
+fn first(tasks: &[TaskId]) -> String {
+    tasks.first().map(ToString::to_string).unwrap_or_default()
+}

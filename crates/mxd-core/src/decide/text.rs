@@ -1,0 +1,40 @@
+//! Checks of what people and models write.
+
+use super::Refusal;
+use crate::limits::Limits;
+use crate::tree::Color;
+
+/// A title that fits a line, without the space around it.
+pub(super) fn title(limits: &Limits, given: &str) -> Result<String, Refusal> {
+    let title = given.trim();
+    if title.is_empty() {
+        return Err(Refusal::Empty { field: "the title" });
+    }
+    if title.chars().any(char::is_control) {
+        return Err(Refusal::TitleNotOneLine);
+    }
+    chars("the title", title, limits.title_chars)?;
+    Ok(title.to_owned())
+}
+
+pub(super) fn description(limits: &Limits, given: &str) -> Result<(), Refusal> {
+    bytes("the description", given.len(), limits.description_bytes)
+}
+
+pub(super) fn reason(limits: &Limits, given: Option<&str>) -> Result<(), Refusal> {
+    chars("the reason", given.unwrap_or_default(), limits.reason_chars)
+}
+
+pub(super) fn color(limits: &Limits, given: &Color) -> Result<(), Refusal> {
+    chars("the colour", &given.0, limits.color_chars)?;
+    if given.is_known() { Ok(()) } else { Err(Refusal::BadColor { given: given.0.clone() }) }
+}
+
+pub(super) fn bytes(field: &'static str, given: usize, limit: usize) -> Result<(), Refusal> {
+    if given > limit { Err(Refusal::TooLong { field, given, limit, unit: "bytes" }) } else { Ok(()) }
+}
+
+fn chars(field: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {
+    let given = text.chars().count();
+    if given > limit { Err(Refusal::TooLong { field, given, limit, unit: "characters" }) } else { Ok(()) }
+}

@@ -1,0 +1,202 @@
+//! The conversation of a task: what it was told, said, called and got back.
+
+use serde::{Deserialize, Serialize};
+
+use super::{BlobId, CacheBreakReason, Image, ToolCallId, Verdict};
+use crate::commit::Seq;
+use crate::id::{MessageId, TaskId};
+use crate::message::{Message, MessageKind};
+use crate::raw::RawJson;
+
+/// A message waits in the inbox of the task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagePosted {
+    /// Its id; a second event with the same id is the same message.
+    pub id: MessageId,
+    /// What it says.
+    pub body: Message,
+    /// Whether it starts or wakes the agent, or waits until something else does.
+    pub wake: bool,
+}
+
+/// Messages left the inbox and are part of the conversation from here on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessagesConsumed {
+    /// Which ones, in the order in which the agent reads them.
+    pub message_ids: Vec<MessageId>,
+}
+
+/// The inbox was full, so a message that only informs was not put in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NoticeSkipped {
+    /// What kind of message it was.
+    pub source: MessageKind,
+    /// Which node it was about.
+    pub node_id: TaskId,
+}
+
+/// The model wrote text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AssistantText {
+    /// The text.
+    pub content: String,
+}
+
+/// The model thought. Kept as it came, because providers want it back unchanged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Thinking {
+    /// The thought, or the sealed form of it.
+    pub thinking: String,
+    /// The provider's proof that it is unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+    /// The only provider that may get it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// Whether `thinking` is sealed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
+}
+
+/// The model calls a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCall {
+    /// The tool's name.
+    pub tool: String,
+    /// The provider's name of this call.
+    pub tool_call_id: ToolCallId,
+    /// The arguments, byte for byte: they are sent back in every later request.
+    pub input: RawJson,
+}
+
+/// What the gate said about a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolVerdict {
+    /// Which call.
+    pub tool_call_id: ToolCallId,
+    /// Allowed, asked or denied.
+    pub verdict: Verdict,
+    /// The rule that decided.
+    pub rule: String,
+    /// The side-effect class of the tool.
+    pub class: String,
+}
+
+/// A tool call has an outcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    /// The tool's name.
+    pub tool: String,
+    /// Which call.
+    pub tool_call_id: ToolCallId,
+    /// What the model reads.
+    pub content: String,
+    /// Whether the call failed.
+    pub is_error: bool,
+    /// Pictures it returned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
+    /// Whether more will come as a message.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub pending: bool,
+    /// The name under which it goes on in the background.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background_id: Option<String>,
+    /// The command that goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background_command: Option<String>,
+    /// The whole content, when it was too large for a line of the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<BlobId>,
+}
+
+/// The frozen start of every request: the same bytes until a `cache_break`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionConfig {
+    /// The tool definitions, byte for byte.
+    pub tools: RawJson,
+    /// The part of the system text that is the same for all tasks.
+    pub system_stable: String,
+    /// The part that is this task's.
+    pub system_variable: String,
+    /// The model.
+    pub model: String,
+    /// Its provider.
+    pub provider: String,
+    /// How long the provider keeps the prefix.
+    pub cache_ttl: String,
+}
+
+/// A summary was begun. Without a later `compact_marker` it is no boundary.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompactStarted {}
+
+/// The model is asked to summarise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SummarizationRequest {
+    /// How.
+    pub instruction: String,
+}
+
+/// The summary is made; what stands before its `compact_started` is not sent any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactMarker {
+    /// The summary.
+    pub checkpoint: String,
+    /// How many tokens it spares.
+    pub saved_tokens: u64,
+}
+
+/// The first message after a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CompactedResume {
+    /// The text.
+    pub content: String,
+    /// The working directory at that moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+}
+
+/// The next request does not extend the one before it, on purpose.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CacheBreak {
+    /// Why.
+    pub reason: CacheBreakReason,
+}
+
+/// The conversation continues another one from a point on. A pointer, not a copy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ForkMarker {
+    /// The task whose conversation comes before.
+    pub source_task_id: TaskId,
+    /// The last commit of it that counts.
+    pub source_seq: Seq,
+    /// Who the reader is now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_title: Option<String>,
+    /// What the reader is to do now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_description: Option<String>,
+}
+
+/// The conversation goes back to an earlier point; what came after it is not sent any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RewindMarker {
+    /// The last commit that still counts.
+    pub to_seq: Seq,
+}

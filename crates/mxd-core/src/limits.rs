@@ -1,0 +1,63 @@
+//! Every limit of the domain, as data in one place.
+
+/// What one project may grow to. Passed to `decide`, which refuses whatever would exceed it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Characters of a title; it has to fit a line of the tree.
+    pub title_chars: usize,
+    /// Bytes of a description; it is kept in memory for every node.
+    pub description_bytes: usize,
+    /// Bytes of one message (text and header together).
+    pub message_bytes: usize,
+    /// Bytes of a user's message that its ancestors get to see as a copy; the whole is in the log once.
+    pub forwarded_bytes: usize,
+    /// Images of one message.
+    pub images_per_message: usize,
+    /// Children of one node.
+    pub children_per_node: usize,
+    /// Nodes of a project, the root included.
+    pub nodes_per_project: usize,
+    /// Edges between the root and its deepest node.
+    pub depth: usize,
+    /// Edges, counted in tasks, between the root and a persistent task.
+    pub persistent_depth: usize,
+    /// Tasks one task can wait for.
+    pub after_entries: usize,
+    /// Messages that wait in one inbox.
+    pub inbox_per_task: usize,
+    /// Characters of a colour, name or hex.
+    pub color_chars: usize,
+    /// Characters of a reason written beside a change.
+    pub reason_chars: usize,
+}
+
+impl Limits {
+    /// The limits of a project that configures nothing.
+    pub const DEFAULT: Self = Self {
+        title_chars: 200,
+        description_bytes: 32 * 1024,
+        message_bytes: 256 * 1024,
+        forwarded_bytes: 8 * 1024,
+        images_per_message: 10,
+        children_per_node: 256,
+        nodes_per_project: 20_000,
+        depth: 16,
+        persistent_depth: 1,
+        after_entries: 32,
+        inbox_per_task: 1_000,
+        color_chars: 32,
+        reason_chars: 1_000,
+    };
+
+    /// How many ids of consumed messages an inbox remembers, to recognise one that is posted again.
+    ///
+    /// A constant and no field: it is part of the fold, and a state must not depend on the configuration of
+    /// the program that folds it.
+    pub const REMEMBERED_MESSAGE_IDS: usize = 4_096;
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}

@@ -1,0 +1,279 @@
+//! What each event does to the state.
+
+use super::State;
+use crate::event::body::{
+    BudgetGranted, CreatedKind, EditedBy, InitialStatus, MessagePosted, MessagesConsumed, TaskCreated,
+    TaskMoved, TaskStatusChanged, TaskUpdated, WorktreeCreated,
+};
+use crate::event::{Event, EventBody};
+use crate::id::TaskId;
+use crate::money::Usd;
+use crate::time::Millis;
+use crate::tree::shape::Fit;
+use crate::tree::{Node, NodeKind, Status, TaskFields};
+
+impl State {
+    /// Applies one event. Events that do not shape the state pass; see
+    /// [`crate::event::EventKind::shapes_state`].
+    pub fn apply(&mut self, event: &Event, at: Millis) {
+        let task = event.task;
+        match &event.body {
+            EventBody::TaskCreated(body) => self.create(task, body, at),
+            EventBody::TaskUpdated(body) => self.update(task, body, at),
+            EventBody::TaskStatusChanged(body) => self.change_status(task, body, at),
+            EventBody::TaskMoved(body) => self.relocate(task, body, at),
+            EventBody::ChildrenReordered(body) => {
+                let fit = self.tree.reorder(task, &body.children);
+                self.settle(fit, (task, body.edited_by), at);
+            }
+            EventBody::TaskDeleted(_) => self.delete(task),
+            EventBody::TaskReset(_) | EventBody::ConversationCleared(_) => self.forget_conversation(task, at),
+            EventBody::Message(body) => self.post(task, body),
+            EventBody::MessagesConsumed(body) => self.consume(task, body),
+            EventBody::TurnEnded(body) => self.spend(task, body.cost_usd),
+            EventBody::WorktreeCreated(body) => self.give_worktree(task, body, at),
+            EventBody::WorktreeRemoved(body) => self.take_worktree(task, &body.path, at),
+            EventBody::BudgetGranted(BudgetGranted { amount_usd }) => self.grant(task, *amount_usd),
+            EventBody::BudgetTransferred(body) => self.transfer(task, body.to, body.amount_usd),
+            EventBody::BudgetRefunded(body) => self.transfer(task, body.to, body.amount_usd),
+            EventBody::NoticeSkipped(_)
+            | EventBody::AssistantText(_)
+            | EventBody::Thinking(_)
+            | EventBody::ToolCall(_)
+            | EventBody::ToolVerdict(_)
+            | EventBody::ToolResult(_)
+            | EventBody::SessionConfig(_)
+            | EventBody::CompactStarted(_)
+            | EventBody::SummarizationRequest(_)
+            | EventBody::CompactMarker(_)
+            | EventBody::CompactedResume(_)
+            | EventBody::CacheBreak(_)
+            | EventBody::ForkMarker(_)
+            | EventBody::RewindMarker(_)
+            | EventBody::TurnStarted(_)
+            | EventBody::OrchestrationStarted(_)
+            | EventBody::OrchestrationCompleted(_)
+            | EventBody::TaskStarted(_)
+            | EventBody::DoneNotified(_)
+            | EventBody::AgentStopped(_)
+            | EventBody::AgentInterrupted(_)
+            | EventBody::Error(_)
+            | EventBody::ClarificationRequested(_)
+            | EventBody::ClarificationAnswered(_)
+            | EventBody::ClarificationExpired(_)
+            | EventBody::ApprovalRequested(_)
+            | EventBody::ApprovalGiven(_)
+            | EventBody::WorktreeFailed(_)
+            | EventBody::BudgetReserved(_)
+            | EventBody::BudgetSettled(_)
+            | EventBody::BudgetWarning(_)
+            | EventBody::BudgetExceeded(_)
+            | EventBody::LogPruned(_)
+            | EventBody::DaemonBooted(_)
+            | EventBody::Unknown(_) => {}
+        }
+    }
+
+    fn create(&mut self, id: TaskId, body: &TaskCreated, at: Millis) {
+        let kind = match body.kind {
+            CreatedKind::Folder => NodeKind::Folder,
+            CreatedKind::Task => NodeKind::Task(TaskFields {
+                status: match body.status.unwrap_or_default() {
+                    InitialStatus::Draft => Status::Draft,
+                    InitialStatus::Pending => Status::Pending,
+                },
+                branch: body.branch.clone(),
+                worktree_path: None,
+                cost_usd: Usd::ZERO,
+                budget_usd: body.budget_usd,
+                persistent: body.persistent,
+                after: body.after.clone(),
+            }),
+        };
+        let node = Node {
+            id,
+            title: body.title.clone(),
+            description: body.description.clone(),
+            parent_id: body.parent_id,
+            children: Vec::new(),
+            color: body.color.clone(),
+            edited_by: body.edited_by,
+            created_at: at,
+            updated_at: at,
+            kind,
+        };
+        match self.tree.insert(node, body.position) {
+            Fit::Exact => {}
+            Fit::Repaired => self.anomalies.misplaced += 1,
+            Fit::Ignored => self.anomalies.repeated += 1,
+        }
+    }
+
+    fn update(&mut self, id: TaskId, body: &TaskUpdated, at: Millis) {
+        self.touch(id, at, |node| {
+            if let Some(title) = &body.title {
+                node.title.clone_from(title);
+            }
+            if let Some(description) = &body.description {
+                node.description.clone_from(description);
+            }
+            body.color.clone().apply_to(&mut node.color);
+            node.edited_by = body.edited_by;
+            if let Some(task) = node.task_mut() {
+                body.persistent.apply_to(&mut task.persistent);
+                body.budget_usd.apply_to(&mut task.budget_usd);
+                if body.branch.is_some() {
+                    task.branch.clone_from(&body.branch);
+                }
+            }
+        });
+        if let Some(after) = &body.after {
+            self.tree.set_after(id, after.clone());
+        }
+    }
+
+    fn change_status(&mut self, id: TaskId, body: &TaskStatusChanged, at: Millis) {
+        if self.tree.get(id).and_then(Node::status).is_some_and(|status| status != body.from) {
+            self.anomalies.mismatched += 1;
+        }
+        if self.tree.get(id).and_then(Node::task).is_none() {
+            self.anomalies.unknown_task += 1;
+            return;
+        }
+        self.touch(id, at, |node| {
+            node.edited_by = body.edited_by;
+            if let Some(task) = node.task_mut() {
+                task.status = body.to;
+            }
+        });
+        if body.to.rests()
+            && let Some(inbox) = self.inboxes.get_mut(&id)
+        {
+            inbox.quiet();
+        }
+    }
+
+    fn relocate(&mut self, id: TaskId, body: &TaskMoved, at: Millis) {
+        let fit = self.tree.relocate(id, body.parent_id, body.position);
+        self.settle(fit, (id, body.edited_by), at);
+    }
+
+    fn delete(&mut self, id: TaskId) {
+        match self.tree.remove(id) {
+            Fit::Exact => {}
+            Fit::Repaired => self.anomalies.misplaced += 1,
+            Fit::Ignored => {
+                self.anomalies.misplaced += 1;
+                return;
+            }
+        }
+        self.inboxes.remove(&id);
+    }
+
+    fn forget_conversation(&mut self, id: TaskId, at: Millis) {
+        self.inboxes.remove(&id);
+        self.touch(id, at, |_| {});
+    }
+
+    fn post(&mut self, id: TaskId, body: &MessagePosted) {
+        if self.tree.get(id).and_then(Node::task).is_none() {
+            self.anomalies.unknown_task += 1;
+        } else if !self.inboxes.entry(id).or_default().post(body) {
+            self.anomalies.repeated += 1;
+        }
+    }
+
+    fn consume(&mut self, id: TaskId, body: &MessagesConsumed) {
+        match self.inboxes.get_mut(&id) {
+            Some(inbox) => self.anomalies.mismatched += inbox.consume(&body.message_ids),
+            None => self.anomalies.unknown_task += 1,
+        }
+    }
+
+    /// Money is not worth a `touch`: a node has not changed because its agent works.
+    fn spend(&mut self, id: TaskId, cost: Usd) {
+        let Some(task) = self.tree.get_mut(id).and_then(Node::task_mut) else {
+            self.anomalies.unknown_task += 1;
+            return;
+        };
+        match task.cost_usd.checked_add(cost) {
+            Some(sum) => task.cost_usd = sum,
+            None => self.anomalies.mismatched += 1,
+        }
+    }
+
+    fn grant(&mut self, id: TaskId, amount: Usd) {
+        let Some(task) = self.tree.get_mut(id).and_then(Node::task_mut) else {
+            self.anomalies.unknown_task += 1;
+            return;
+        };
+        match task.budget_usd.unwrap_or(Usd::ZERO).checked_add(amount) {
+            Some(sum) => task.budget_usd = Some(sum),
+            None => self.anomalies.mismatched += 1,
+        }
+    }
+
+    /// A giver without a budget of its own has no limit, so there is nothing to take from it.
+    fn transfer(&mut self, from: TaskId, to: TaskId, amount: Usd) {
+        match self.tree.get_mut(from).and_then(Node::task_mut) {
+            None => self.anomalies.unknown_task += 1,
+            Some(giver) => match giver.budget_usd.map(|budget| budget.checked_sub(amount)) {
+                None => {}
+                Some(None) => {
+                    giver.budget_usd = Some(Usd::ZERO);
+                    self.anomalies.mismatched += 1;
+                }
+                Some(rest) => giver.budget_usd = rest,
+            },
+        }
+        self.grant(to, amount);
+    }
+
+    fn give_worktree(&mut self, id: TaskId, body: &WorktreeCreated, at: Millis) {
+        self.touch_task(id, at, |task| {
+            task.worktree_path = Some(body.path.clone());
+            task.branch = Some(body.branch.clone());
+        });
+    }
+
+    /// A removal that is told late must not take a checkout that was made since.
+    fn take_worktree(&mut self, id: TaskId, path: &str, at: Millis) {
+        self.touch_task(id, at, |task| {
+            if task.worktree_path.as_deref() == Some(path) {
+                task.worktree_path = None;
+            }
+        });
+    }
+
+    fn touch(&mut self, id: TaskId, at: Millis, change: impl FnOnce(&mut Node)) {
+        match self.tree.get_mut(id) {
+            Some(node) => {
+                change(node);
+                node.updated_at = at;
+            }
+            None => self.anomalies.unknown_task += 1,
+        }
+    }
+
+    fn touch_task(&mut self, id: TaskId, at: Millis, change: impl FnOnce(&mut TaskFields)) {
+        let node = self.tree.get_mut(id);
+        match node.and_then(|node| {
+            node.updated_at = at;
+            node.task_mut()
+        }) {
+            Some(task) => change(task),
+            None => self.anomalies.unknown_task += 1,
+        }
+    }
+
+    /// Counts what did not fit, and marks the node as changed unless it was left alone.
+    fn settle(&mut self, fit: Fit, (id, edited_by): (TaskId, EditedBy), at: Millis) {
+        match fit {
+            Fit::Exact => {}
+            Fit::Repaired | Fit::Ignored => self.anomalies.misplaced += 1,
+        }
+        if fit != Fit::Ignored {
+            self.touch(id, at, |node| node.edited_by = edited_by);
+        }
+    }
+}

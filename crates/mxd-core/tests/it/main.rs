@@ -1,0 +1,22 @@
+//! Tests of the domain from outside, in one binary.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a panic is how a test speaks, in its helpers too"
+)]
+
+mod dependencies;
+mod edits;
+mod fold;
+mod history;
+mod ids;
+mod lifecycle;
+mod messages;
+mod notices;
+mod properties;
+mod refusals;
+mod round_trip;
+mod status;
+mod vocabulary;
+mod world;

@@ -1,0 +1,133 @@
+//! A small project to try things on: decides, folds and remembers like the real loop, without a disk.
+
+use mxd_core::commit::{Commit, Seq};
+use mxd_core::decide::{
+    Actor, Decision, Effect, Input, NewFolder, NewRoot, NewTask, Op, Place, Post, Refusal, decide,
+};
+use mxd_core::event::EventBody;
+use mxd_core::id::{Fresh, MessageId, TaskId, Ulid};
+use mxd_core::limits::Limits;
+use mxd_core::message::Message;
+use mxd_core::state::State;
+use mxd_core::time::Millis;
+use mxd_core::tree::Status;
+
+pub(crate) struct World {
+    pub(crate) state: State,
+    pub(crate) limits: Limits,
+    pub(crate) commits: Vec<Commit>,
+}
+
+impl World {
+    pub(crate) fn empty() -> Self {
+        Self { state: State::default(), limits: Limits::DEFAULT, commits: Vec::new() }
+    }
+
+    /// A project with its root.
+    pub(crate) fn new() -> Self {
+        let mut world = Self::empty();
+        let root = NewRoot {
+            title: "Orchestrator".into(),
+            description: "all of it".into(),
+            branch: Some("main".into()),
+        };
+        world.user(Op::CreateRoot(root));
+        world
+    }
+
+    pub(crate) fn root(&self) -> TaskId {
+        self.state.tree().root().expect("a root").id
+    }
+
+    /// Decides and, if it is not refused, applies.
+    pub(crate) fn attempt(&mut self, actor: Actor, op: Op) -> Result<Decision, Refusal> {
+        let n = self.commits.len() as u64 + 1;
+        let fresh = Fresh::from_seed(Ulid::from_parts(1_700_000_000_000 + n, u128::from(n) << 40));
+        let input = Input { at: Millis(n), actor, fresh, op };
+        let decision = decide(&self.state, &self.limits, input)?;
+        let commit = Commit::new(Seq(n), Millis(n), decision.events.clone()).expect("a decision has events");
+        self.state.apply_commit(&commit);
+        self.commits.push(commit);
+        Ok(decision)
+    }
+
+    pub(crate) fn user(&mut self, op: Op) -> Decision {
+        self.attempt(Actor::User, op).expect("allowed")
+    }
+
+    pub(crate) fn agent(&mut self, agent: TaskId, op: Op) -> Decision {
+        self.attempt(Actor::Agent(agent), op).expect("allowed")
+    }
+
+    pub(crate) fn refused(&mut self, actor: Actor, op: Op) -> Refusal {
+        let before = self.state.clone();
+        let refusal = self.attempt(actor, op).expect_err("refused");
+        assert_eq!(self.state, before, "a refused input changes nothing");
+        refusal
+    }
+
+    /// A pending task, created by the agent of the root so that nobody is notified.
+    pub(crate) fn task(&mut self, parent: TaskId, title: &str) -> TaskId {
+        self.create(NewTask::new(parent, title, "what to do"))
+    }
+
+    pub(crate) fn create(&mut self, new: NewTask) -> TaskId {
+        let root = self.root();
+        self.agent(root, Op::CreateTask(new)).events[0].task
+    }
+
+    pub(crate) fn folder(&mut self, parent: TaskId, title: &str) -> TaskId {
+        let (root, place) = (self.root(), Place::Last);
+        let new = NewFolder { parent, place, title: title.into(), color: None };
+        self.agent(root, Op::CreateFolder(new)).events[0].task
+    }
+
+    pub(crate) fn status(&self, task: TaskId) -> Status {
+        self.state.tree().get(task).and_then(|node| node.status()).expect("a task")
+    }
+
+    /// Walks a task to a status by legal steps, without telling anybody.
+    pub(crate) fn walk(&mut self, task: TaskId, steps: &[Status]) {
+        let root = self.root();
+        for to in steps {
+            self.agent(root, set(task, *to));
+        }
+    }
+
+    /// Consumes everything that waits for a task.
+    pub(crate) fn drain(&mut self, task: TaskId) {
+        let ids: Vec<MessageId> = self.state.inbox(task).pending().map(|message| message.id).collect();
+        if !ids.is_empty() {
+            self.user(Op::ConsumeMessages { task, ids });
+        }
+    }
+}
+
+pub(crate) fn message_id(n: u64) -> MessageId {
+    MessageId::from(Ulid::from_parts(1, u128::from(n)))
+}
+
+pub(crate) fn say(n: u64, to: TaskId, content: &str) -> Op {
+    Op::SendMessage { id: message_id(n), to, post: Post::text(content) }
+}
+
+pub(crate) fn set(task: TaskId, to: Status) -> Op {
+    Op::SetStatus { task, to, reason: None }
+}
+
+/// Who got which message by this decision.
+pub(crate) fn deliveries(decision: &Decision) -> Vec<(TaskId, Message, bool)> {
+    let posted = decision.events.iter().filter_map(|event| match &event.body {
+        EventBody::Message(posted) => Some((event.task, posted.body.clone(), posted.wake)),
+        _ => None,
+    });
+    posted.collect()
+}
+
+pub(crate) fn wakes(decision: &Decision) -> Vec<TaskId> {
+    let woken = decision.effects.iter().filter_map(|effect| match effect {
+        Effect::Wake { task } => Some(*task),
+        _ => None,
+    });
+    woken.collect()
+}
