@@ -17,7 +17,7 @@ use crate::error::AppendError;
 use crate::limits::{LINE_BYTES, TASK_BYTES};
 
 /// Bytes of `,"crc":"xxxxxxxx"}`.
-pub(crate) const SEAL: usize = 18;
+const SEAL: usize = 18;
 
 /// What one input caused, ready to be appended: its time and its events as JSON texts.
 #[derive(Debug, Clone)]
@@ -147,7 +147,27 @@ pub struct Line<'a> {
     tasks: &'a str,
 }
 
+/// A line on its way from one thread to another.
+#[derive(Debug)]
+pub(crate) struct OwnedLine {
+    place: Place,
+    tasks: String,
+    events: String,
+}
+
+impl OwnedLine {
+    pub(crate) fn line(&self) -> Line<'_> {
+        let Place { seq, durable, at } = self.place;
+        Line { seq, durable, at, events: &self.events, tasks: &self.tasks }
+    }
+}
+
 impl<'a> Line<'a> {
+    pub(crate) fn keep(self) -> OwnedLine {
+        let Self { seq, durable, at, events, tasks } = self;
+        OwnedLine { place: Place { seq, durable, at }, tasks: tasks.into(), events: events.into() }
+    }
+
     /// The tasks its events belong to.
     pub fn tasks(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.tasks
@@ -158,19 +178,17 @@ impl<'a> Line<'a> {
 
     /// Reads a line without its newline. `None` says that this is not what was once written.
     pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
-        Self::parse(unseal(line)?)
-    }
-
-    /// Reads what a checksum has been checked for already.
-    pub(crate) fn parse(body: &'a [u8]) -> Option<Self> {
-        let body = std::str::from_utf8(body).ok()?;
+        let body = std::str::from_utf8(unseal(line)?).ok()?;
         let (seq, rest) = number(body.strip_prefix("{\"seq\":")?)?;
         let (durable, rest) = number(rest.strip_prefix(",\"durable\":")?)?;
         let (at, rest) = number(rest.strip_prefix(",\"at\":")?)?;
         let rest = rest.strip_prefix(",\"tasks\":[")?;
         let (tasks, rest) = rest.split_once(']')?;
-        let events = rest.get(memchr::memmem::find(rest.as_bytes(), b",\"events\":[")? + 10..)?;
-        events.ends_with(']').then_some(Self { seq, durable, at, events, tasks })
+        let events = match rest.strip_prefix(",\"events\":") {
+            Some(events) => events,
+            None => rest.get(memchr::memmem::find(rest.as_bytes(), b",\"events\":[")? + 10..)?,
+        };
+        (events.starts_with('[') && events.ends_with(']')).then_some(Self { seq, durable, at, events, tasks })
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 pub use self::delta::Delta;
-pub use self::head::EventHead;
+pub use self::head::{EventHead, may_shape_state, split_events};
 pub use self::leftover::Extra;
 pub use self::vocabulary::{DeltaBody, Durability, EventBody, EventKind, UnknownEvent, VOCABULARY, Version};
 use crate::id::TaskId;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use mxd_core::commit::{Commit, EmptyCommit, Seq};
 use mxd_core::event::{
     DecodeError, Delta, Durability, Event, EventBody, EventHead, EventKind, VOCABULARY, Version,
+    may_shape_state, split_events,
 };
 use mxd_core::message::{Message, MessageKind};
 use mxd_core::state::State;
@@ -38,6 +39,32 @@ fn no_type_is_missing_from_the_golden_file() {
     let missing: Vec<_> = EventKind::ALL.iter().filter(|kind| !seen.contains(kind)).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert_eq!(EVENTS.lines().count(), EventKind::ALL.len());
+}
+
+#[test]
+fn a_boot_may_skip_just_what_the_state_does_not_look_at() {
+    for line in EVENTS.lines() {
+        let kind = EventHead::parse(line).unwrap().kind().unwrap();
+        assert_eq!(may_shape_state(&format!("[{line}]")), kind.shapes_state(), "{line}");
+    }
+    let quoted = r#"[{"task":"01K","type":"tool_result","content":"{\"type\":\"task_created\"}"}]"#;
+    assert!(!may_shape_state(quoted), "what stands in a string is not an event");
+    let second = r#"[{"task":"01K","type":"thinking","thinking":""},{"task":"01K","type":"message"}]"#;
+    assert!(may_shape_state(second));
+}
+
+#[test]
+fn an_array_of_events_is_split_where_they_end() {
+    let events: Vec<&str> = EVENTS.lines().collect();
+    assert_eq!(split_events(&format!("[{}]", events.join(","))).unwrap(), events);
+    assert_eq!(split_events("[]"), Some(vec![]));
+    let tricky = [r#"{"a":"}\"{\\"}"#, r#"{"b":{"c":[{"d":"]"}]}}"#, "{}"];
+    assert_eq!(split_events(&format!("[{}]", tricky.join(","))).unwrap(), tricky);
+    for broken in
+        ["", "{}", "[", "[{]", "[{},]", "[,{}]", "[{}{}]", r#"[{"a":"]"#, "[1]", r#"[{"a":"\]"#, "[{}}]"]
+    {
+        assert_eq!(split_events(broken), None, "{broken}");
+    }
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 mod boot;
 mod catalog;
+mod ledger;
 mod prune;
 mod read;
+mod recover;
 mod report;
 mod scan;
 mod snapshot;
@@ -72,6 +74,12 @@ pub trait Replay {
 
     /// Takes the next commit.
     fn commit(&mut self, line: &Line<'_>);
+
+    /// Tells from its events whether a commit has to be passed on at all. Asked on the threads that read, so that
+    /// what the owner does not need costs it nothing.
+    fn filter(&self) -> fn(events: &str) -> bool {
+        |_| true
+    }
 }
 
 /// An owner that keeps nothing.
@@ -81,6 +89,10 @@ impl Replay for () {
     }
 
     fn commit(&mut self, _line: &Line<'_>) {}
+
+    fn filter(&self) -> fn(events: &str) -> bool {
+        |_| false
+    }
 }
 
 /// A commit that was read.

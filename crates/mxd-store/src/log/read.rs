@@ -138,19 +138,13 @@ impl Harvest<'_> {
 
     /// Takes what is wanted from the lines of a block; false if one of them is damaged.
     fn take(&mut self, text: &[u8]) -> bool {
-        let (mut survey, mut found) = (Survey::default(), Vec::new());
-        survey.take(
-            Form::Plain,
-            ChunkSpan { text: 0, start: 0, bytes: text.len() as u64, sound: true },
-            text,
-            &mut found,
-        );
-        for line in found.into_iter().filter_map(|(start, end)| Line::parse(&text[start..end])) {
-            if self.is_full() {
-                break;
+        let mut survey = Survey::default();
+        let span = ChunkSpan { text: 0, start: 0, bytes: text.len() as u64, sound: true };
+        survey.take(Form::Plain, span, text, &mut |line| {
+            if !self.is_full() {
+                self.add(line);
             }
-            self.add(&line);
-        }
+        });
         survey.is_sound()
     }
 

@@ -2,27 +2,29 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 
 use crate::disk::Disk;
-use crate::line::Line;
+use crate::line::{Line, OwnedLine};
 use crate::segment::SegmentFile;
 use crate::segment::chunk::Chunks;
-use crate::segment::walk::{Found, Survey};
+use crate::segment::walk::Survey;
 
-/// Chunks that one scanning thread may be ahead of the listener.
-const AHEAD: usize = 4;
+/// Chunks of one segment that may wait for the listener: more than a segment usually has, so that one thread reads
+/// on while the listener is busy with what another has read.
+const AHEAD: usize = 512;
 
 /// What a scanning thread tells.
 enum Told {
-    Lines { text: Vec<u8>, found: Vec<Found> },
-    End(io::Result<Survey>),
+    Lines(Vec<OwnedLine>),
+    End(io::Result<Box<Survey>>),
 }
 
 /// Listens to a scan, segment by segment in the given order.
 pub(crate) trait Listener {
+    /// Whether it wants to hear of a commit with these events; asked on the scanning threads.
+    fn filter(&self) -> fn(&str) -> bool;
     /// A sound commit.
     fn line(&mut self, line: &Line<'_>);
     /// The end of one segment.
@@ -37,57 +39,58 @@ pub(crate) fn scan(
     threads: usize,
     listener: &mut impl Listener,
 ) -> Result<(), (SegmentFile, io::Error)> {
+    let filter = listener.filter();
     if let [file] = files {
-        let tell = |text: Vec<u8>, found: Vec<Found>| {
-            pass_on(&text, &found, listener);
+        let survey = survey(disk, log, *file, filter, |lines| {
+            pass_on(&lines, listener);
             true
-        };
-        let survey = survey(disk, log, *file, tell).map_err(|error| (*file, error))?;
-        listener.end(*file, survey);
+        });
+        listener.end(*file, survey.map_err(|error| (*file, error))?);
         return Ok(());
     }
-    let next = AtomicUsize::new(0);
+    let threads = threads.clamp(1, files.len().max(1));
     let (senders, receivers): (Vec<_>, Vec<_>) = files.iter().map(|_| sync_channel(AHEAD)).unzip();
-    let senders: Vec<_> = senders.into_iter().map(|sender| Mutex::new(Some(sender))).collect();
+    let work = Mutex::new(files.iter().zip(senders));
+    // One segment more than there are threads may be begun before the listener has heard one to its end.
+    let (permit, permits) = sync_channel(files.len() + threads + 1);
+    let permits = Mutex::new(permits);
+    for _ in 0..=threads {
+        let _ = permit.try_send(());
+    }
     std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, files.len().max(1)) {
+        for _ in 0..threads {
             scope.spawn(|| {
-                loop {
-                    let position = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(sender) = senders.get(position) else {
-                        break;
-                    };
-                    // Taken out, so that the listener sees the end even if this thread dies.
-                    if let Some(sender) = sender.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                        read_aloud(disk, log, files[position], &sender);
-                    }
+                while let Some((file, sender)) = next_segment(&permits, &work) {
+                    let end =
+                        survey(disk, log, *file, filter, |lines| sender.send(Told::Lines(lines)).is_ok());
+                    // If the listener has gone, nobody needs the end.
+                    let _ = sender.send(Told::End(end.map(Box::new)));
                 }
             });
         }
+        // Moved in here, so that the threads see the end of the permits whatever becomes of us.
+        let permit = permit;
         files.iter().zip(receivers).try_for_each(|(file, told)| {
-            hear(told, *file, listener).map_err(|error| {
-                next.store(files.len(), Ordering::Relaxed);
-                (*file, error)
-            })
+            hear(told, *file, listener).map_err(|error| (*file, error))?;
+            let _ = permit.try_send(());
+            Ok(())
         })
     })
 }
 
-/// On a scanning thread: tells everything about one segment.
-fn read_aloud(disk: &dyn Disk, log: &Path, file: SegmentFile, sender: &SyncSender<Told>) {
-    let tell = |text, found| sender.send(Told::Lines { text, found }).is_ok();
-    let end = survey(disk, log, file, tell);
-    // If the listener has gone, nobody needs the end.
-    let _ = sender.send(Told::End(end));
+/// Waits until another segment may be read, and takes it; `None` when there is none or nobody listens any more.
+fn next_segment<T>(permits: &Mutex<Receiver<()>>, work: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    permits.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()?;
+    work.lock().unwrap_or_else(PoisonError::into_inner).next()
 }
 
 /// Passes on what one segment's thread tells.
 fn hear(told: Receiver<Told>, file: SegmentFile, listener: &mut impl Listener) -> io::Result<()> {
     for told in told {
         match told {
-            Told::Lines { text, found } => pass_on(&text, &found, listener),
+            Told::Lines(lines) => pass_on(&lines, listener),
             Told::End(survey) => {
-                listener.end(file, survey?);
+                listener.end(file, *survey?);
                 return Ok(());
             }
         }
@@ -95,32 +98,29 @@ fn hear(told: Receiver<Told>, file: SegmentFile, listener: &mut impl Listener) -
     Err(io::Error::other("the thread that read the segment has died"))
 }
 
-fn pass_on(text: &[u8], found: &[Found], listener: &mut impl Listener) {
-    for (start, end) in found {
-        if let Some(line) = Line::parse(&text[*start..*end]) {
-            listener.line(&line);
-        }
-    }
+fn pass_on(lines: &[OwnedLine], listener: &mut impl Listener) {
+    lines.iter().for_each(|line| listener.line(&line.line()));
 }
 
-/// Walks over one segment and tells its lines, until nobody wants to hear more.
+/// Walks over one segment and tells its wanted lines, until nobody wants to hear more.
 fn survey(
     disk: &dyn Disk,
     log: &Path,
     file: SegmentFile,
-    mut tell: impl FnMut(Vec<u8>, Vec<Found>) -> bool,
+    filter: fn(&str) -> bool,
+    mut tell: impl FnMut(Vec<OwnedLine>) -> bool,
 ) -> io::Result<Survey> {
     let mut chunks = Chunks::open(disk, &file.path(log), file.form)?;
-    let mut survey = Survey::default();
-    loop {
-        let mut text = Vec::new();
-        let Some(span) = chunks.next(&mut text)? else {
-            return Ok(survey);
-        };
-        let mut found = Vec::new();
-        survey.take(file.form, span, &text, &mut found);
-        if !tell(text, found) {
-            return Ok(survey);
-        }
+    let (mut survey, mut text) = (Survey::default(), Vec::new());
+    let mut heard = true;
+    while heard && let Some(span) = chunks.next(&mut text)? {
+        let mut lines = Vec::new();
+        survey.take(file.form, span, &text, &mut |line| {
+            if filter(line.events) {
+                lines.push(line.keep());
+            }
+        });
+        heard = lines.is_empty() || tell(lines);
     }
+    Ok(survey)
 }

@@ -107,10 +107,9 @@ pub(crate) fn survey(disk: &dyn Disk, layout: &Layout, file: SegmentFile) -> io:
 /// Walks over a segment that may not have its place yet.
 pub(crate) fn survey_file(disk: &dyn Disk, path: &Path, form: Form) -> io::Result<Survey> {
     let mut chunks = Chunks::open(disk, path, form)?;
-    let (mut survey, mut text, mut found) = (Survey::default(), Vec::new(), Vec::new());
+    let (mut survey, mut text) = (Survey::default(), Vec::new());
     while let Some(span) = chunks.next(&mut text)? {
-        survey.take(form, span, &text, &mut found);
-        found.clear();
+        survey.take(form, span, &text, &mut |_| {});
     }
     Ok(survey)
 }

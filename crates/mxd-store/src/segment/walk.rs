@@ -4,7 +4,7 @@ use super::Form;
 use super::chunk::ChunkSpan;
 use super::header::Header;
 use super::index::SegmentIndex;
-use crate::line::{Line, SEAL};
+use crate::line::Line;
 
 /// How many places in a bad line are tried as the beginning of a sound one.
 const RESYNC_TRIES: usize = 64;
@@ -49,9 +49,6 @@ pub(crate) struct Survey {
     framed: Option<u64>,
 }
 
-/// A sound line inside a chunk: from where to where, without its checksum.
-pub(crate) type Found = (usize, usize);
-
 impl Survey {
     /// The number of the commit that follows, if anything in the segment tells.
     pub(crate) fn next(&self) -> Option<u64> {
@@ -63,8 +60,14 @@ impl Survey {
         self.holes.is_empty() && self.tail.is_none()
     }
 
-    /// Takes in the next chunk and adds its sound lines to `found`.
-    pub(crate) fn take(&mut self, form: Form, span: ChunkSpan, text: &[u8], found: &mut Vec<Found>) {
+    /// Takes in the next chunk and passes its sound lines on to `found`.
+    pub(crate) fn take(
+        &mut self,
+        form: Form,
+        span: ChunkSpan,
+        text: &[u8],
+        found: &mut dyn FnMut(&Line<'_>),
+    ) {
         if !span.sound {
             self.spoil(span.text, span.bytes);
         }
@@ -82,7 +85,7 @@ impl Survey {
     }
 
     /// Takes one line if it is sound.
-    fn line(&mut self, text: &[u8], place: Place, found: &mut Vec<Found>) -> bool {
+    fn line(&mut self, text: &[u8], place: Place, found: &mut dyn FnMut(&Line<'_>)) -> bool {
         let bytes = &text[place.start..place.end];
         if !self.begun
             && let Some(header) = Header::read(bytes)
@@ -95,7 +98,7 @@ impl Survey {
         match Line::read(bytes) {
             Some(line) if self.expected.is_none_or(|expected| line.seq >= expected) => {
                 self.accept(&line, place);
-                found.push((place.start, place.end - SEAL));
+                found(&line);
                 true
             }
             Some(_) | None => false,
@@ -128,7 +131,7 @@ impl Survey {
     }
 
     /// A bad line may be two sound ones whose line end was damaged, or a damaged one that swallowed a sound one.
-    fn mend(&mut self, text: &[u8], place: Place, found: &mut Vec<Found>) {
+    fn mend(&mut self, text: &[u8], place: Place, found: &mut dyn FnMut(&Line<'_>)) {
         let bytes = &text[place.start..place.end];
         let sound = (place.next > place.end)
             .then(|| memchr::memmem::rfind_iter(bytes, LINE_START).take(RESYNC_TRIES))

@@ -4,14 +4,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mxd_core::decide::{Actor, Input, NewTask, Op, Post, Reach, decide};
-use mxd_core::event::{Event, EventHead, EventKind, VOCABULARY};
+use mxd_core::event::{Event, EventHead, EventKind, VOCABULARY, may_shape_state, split_events};
 use mxd_core::id::{Fresh, MessageId, TaskId, Ulid};
 use mxd_core::limits::Limits;
 use mxd_core::state::State;
 use mxd_core::time::Millis;
 use mxd_core::tree::Status;
 use mxd_store::{Draft, Line, Log, Options, Prune, Replay};
-use serde_json::value::RawValue;
 
 use crate::common::manual;
 use crate::scale::{Dice, seeds};
@@ -27,12 +26,15 @@ impl Replay for Fold {
     }
 
     fn commit(&mut self, line: &Line<'_>) {
-        for event in serde_json::from_str::<Vec<&RawValue>>(line.events).unwrap() {
-            let kind = EventHead::parse(event.get()).unwrap().kind();
-            if kind.is_some_and(EventKind::shapes_state) {
-                self.0.apply(&Event::decode(event.get()).unwrap(), Millis(line.at));
+        for event in split_events(line.events).unwrap() {
+            if EventHead::parse(event).unwrap().kind().is_some_and(EventKind::shapes_state) {
+                self.0.apply(&Event::decode(event).unwrap(), Millis(line.at));
             }
         }
+    }
+
+    fn filter(&self) -> fn(events: &str) -> bool {
+        may_shape_state
     }
 }
 

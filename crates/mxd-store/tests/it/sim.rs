@@ -29,6 +29,8 @@ struct World {
     space: Option<u64>,
     /// Counts down with every changing operation; at zero the power goes.
     fuse: Option<u64>,
+    /// Counts down likewise; at zero that one operation fails.
+    glitch: Option<u64>,
     off: bool,
 }
 
@@ -57,6 +59,11 @@ impl SimDisk {
     /// After `operations` more changing operations, every further one fails.
     pub(crate) fn set_fuse(&self, operations: u64) {
         self.world().fuse = Some(operations);
+    }
+
+    /// After `operations` more changing operations, one fails.
+    pub(crate) fn set_glitch(&self, operations: u64) {
+        self.world().glitch = Some(operations);
     }
 
     /// Lets `bytes` more bytes be written; `None` for no limit.
@@ -191,7 +198,13 @@ impl World {
             self.off |= *fuse == 0;
             *fuse = fuse.saturating_sub(1);
         }
-        if self.off { Err(io::Error::other("the power is off")) } else { Ok(()) }
+        let glitch = self.glitch == Some(0);
+        self.glitch = self.glitch.and_then(|operations| operations.checked_sub(1));
+        match (self.off, glitch) {
+            (true, _) => Err(io::Error::other("the power is off")),
+            (_, true) => Err(io::Error::other("this once, it did not work")),
+            (false, false) => Ok(()),
+        }
     }
 
     fn inode(&self, path: &Path) -> io::Result<usize> {

@@ -88,3 +88,38 @@ fn a_torn_end_on_a_full_disk_waits_for_space_instead_of_being_dropped() {
     assert_eq!(replayed.0.len(), 1);
     assert_eq!(disk.bytes(&log.report().torn.as_ref().unwrap().kept), b"{\"seq\":2,\"dur");
 }
+
+/// Lets each single operation fail once, with more appends after it, and a crash at the end.
+#[test]
+fn a_disk_that_fails_once_at_any_moment_spoils_nothing() {
+    let (mut told, root) = (0, Path::new(ROOT));
+    for operation in 0..120 {
+        let disk = SimDisk::default();
+        let (log, _) = open_on(Arc::new(disk.clone()), root, manual(600)).unwrap();
+        disk.set_glitch(operation);
+        let mut kept = Vec::new();
+        for count in 0..20 {
+            let text = format!("number {count}");
+            match log.append(draft("T1", &text)) {
+                Ok(seq) => {
+                    kept.push(text);
+                    assert_eq!(seq as usize, kept.len(), "operation {operation}");
+                }
+                Err(AppendError::Io { .. }) => told += 1,
+                Err(error) => panic!("operation {operation}: {error}"),
+            }
+            // Whenever the process dies, what it was told is there, and what it was refused is not.
+            let (found, replayed) = open_on(Arc::new(disk.copy()), root, manual(600)).unwrap();
+            assert_eq!(replayed.0.len(), kept.len(), "operation {operation}, {:?}", found.report());
+            assert!(replayed.0.iter().zip(&kept).all(|((_, events), text)| events.contains(text.as_str())));
+            assert_eq!(
+                found.append(draft("T1", "on")).unwrap() as usize,
+                kept.len() + 1,
+                "operation {operation}"
+            );
+        }
+        drop(log);
+        assert_eq!(mxd_store::verify(&disk, root).unwrap().problems, [], "operation {operation}");
+    }
+    assert!(told > 30, "{told}");
+}
