@@ -25,6 +25,8 @@ pub struct Limits {
     pub after_entries: usize,
     /// Messages that wait in one inbox.
     pub inbox_per_task: usize,
+    /// Reports that fit into an inbox beyond that: what a task waits for must reach it when it is flooded, too.
+    pub report_reserve: usize,
     /// Characters of a colour, name or hex.
     pub color_chars: usize,
     /// Characters of a reason written beside a change.
@@ -45,6 +47,7 @@ impl Limits {
         persistent_depth: 1,
         after_entries: 32,
         inbox_per_task: 1_000,
+        report_reserve: 1_000,
         color_chars: 32,
         reason_chars: 1_000,
     };

@@ -36,7 +36,7 @@ pub(super) const CHAOS: &[Chaos] = &[
         name: "tree",
         package: "mxd-core",
         target: "it",
-        filter: "property::",
+        filter: "histories_of_any_seed",
         description: "random commands on the task tree",
     },
 ];

@@ -9,7 +9,7 @@ impl Plan<'_> {
     /// An agent whose task is gone decides nothing any more.
     pub(super) fn check_actor(&self) -> Result<(), Refusal> {
         match self.actor {
-            Actor::User => Ok(()),
+            Actor::User | Actor::Daemon => Ok(()),
             Actor::Agent(agent) => match self.tree().get(agent).and_then(Node::task) {
                 Some(_) => Ok(()),
                 None => Err(Refusal::UnknownActor { task: agent }),
@@ -20,7 +20,7 @@ impl Plan<'_> {
     /// Whether the actor may shape the node: an agent its own task and what is below.
     pub(super) fn check_subtree(&self, node: TaskId, wanted: &'static str) -> Result<(), Refusal> {
         match self.actor {
-            Actor::User => Ok(()),
+            Actor::User | Actor::Daemon => Ok(()),
             Actor::Agent(agent) if self.tree().is_in_subtree(node, agent) => Ok(()),
             Actor::Agent(agent) => Err(Refusal::OutsideSubtree { agent, task: node, wanted }),
         }
@@ -30,7 +30,7 @@ impl Plan<'_> {
     pub(super) fn check_user(&self, wanted: &'static str) -> Result<(), Refusal> {
         match self.actor {
             Actor::User => Ok(()),
-            Actor::Agent(_) => Err(Refusal::UserOnly { wanted }),
+            Actor::Agent(_) | Actor::Daemon => Err(Refusal::UserOnly { wanted }),
         }
     }
 
@@ -45,6 +45,7 @@ impl Plan<'_> {
         }
         match self.actor {
             Actor::User => Ok(()),
+            Actor::Daemon => Err(Refusal::UserOnly { wanted: "make a task persistent" }),
             Actor::Agent(agent) if self.tree().root().is_some_and(|root| root.id == agent) => Ok(()),
             Actor::Agent(agent) => Err(Refusal::PersistentNotAllowed { agent }),
         }

@@ -13,7 +13,7 @@ pub(super) fn consume(plan: &mut Plan<'_>, task: TaskId, ids: Vec<MessageId>) ->
         Actor::Agent(agent) if agent != task => {
             return Err(Refusal::OutsideSubtree { agent, task, wanted: "read the messages of" });
         }
-        Actor::User | Actor::Agent(_) => {}
+        Actor::User | Actor::Agent(_) | Actor::Daemon => {}
     }
     if ids.is_empty() {
         return Err(Refusal::Empty { field: "the list of messages" });

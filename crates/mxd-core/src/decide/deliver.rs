@@ -28,14 +28,14 @@ pub(super) fn send(plan: &mut Plan<'_>, id: MessageId, to: TaskId, post: Post) -
     let resumed = set_to_work(plan, to, task)? == Start::Resumed;
     match plan.actor {
         Actor::User => forward(plan, (node, task), &content, resumed),
-        Actor::Agent(_) => {}
+        Actor::Agent(_) | Actor::Daemon => {}
     }
     Ok(())
 }
 
 /// What a message did to the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Start {
+pub(super) enum Start {
     /// It works now, for the first time or still.
     Working,
     /// It had ended and works again.
@@ -44,7 +44,7 @@ enum Start {
     Waiting,
 }
 
-fn set_to_work(plan: &mut Plan<'_>, to: TaskId, task: &TaskFields) -> Result<Start, Refusal> {
+pub(super) fn set_to_work(plan: &mut Plan<'_>, to: TaskId, task: &TaskFields) -> Result<Start, Refusal> {
     if task.status == Status::InProgress {
         plan.effect(Effect::Wake { task: to });
         return Ok(Start::Working);
@@ -75,7 +75,7 @@ fn check_post(plan: &Plan<'_>, post: &Post) -> Result<(), Refusal> {
     text::bytes("the message", size, plan.limits.message_bytes)?;
     let limit = match plan.actor {
         Actor::User => plan.limits.images_per_message,
-        Actor::Agent(_) => 0,
+        Actor::Agent(_) | Actor::Daemon => 0,
     };
     let given = post.images.len();
     if given > limit { Err(Refusal::TooManyImages { given, limit }) } else { Ok(()) }
@@ -85,6 +85,7 @@ fn message(plan: &Plan<'_>, post: Post) -> Result<Message, Refusal> {
     let Post { content, images, header, title, request_reply } = post;
     match plan.actor {
         Actor::User => Ok(UserMessage { content, images, header }.into()),
+        Actor::Daemon => Err(Refusal::NotAnAuthor),
         Actor::Agent(agent) => {
             let title = title.map(|title| text::title(plan.limits, &title)).transpose()?;
             let from_title = plan.node(agent)?.title.clone();

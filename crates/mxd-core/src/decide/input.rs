@@ -3,6 +3,7 @@
 use crate::change::Change;
 use crate::event::body::{EditedBy, Image, InitialStatus};
 use crate::id::{Fresh, MessageId, TaskId};
+use crate::message::Message;
 use crate::money::Usd;
 use crate::time::Millis;
 use crate::tree::{Color, Persistence, Status};
@@ -27,6 +28,8 @@ pub enum Actor {
     User,
     /// The agent of a task, who may shape what is below its task.
     Agent(TaskId),
+    /// The program itself, which reports what happened outside: a command ended, another project writes.
+    Daemon,
 }
 
 impl Actor {
@@ -34,7 +37,7 @@ impl Actor {
     pub fn edited_by(self) -> EditedBy {
         match self {
             Self::User => EditedBy::User,
-            Self::Agent(_) => EditedBy::Agent,
+            Self::Agent(_) | Self::Daemon => EditedBy::Agent,
         }
     }
 }
@@ -110,6 +113,15 @@ pub enum Op {
         to: TaskId,
         /// What it says.
         post: Post,
+    },
+    /// Put into an inbox what nobody wrote: that something ended, was answered or is wanted of the agent.
+    Report {
+        /// The id of the message; a second one with the same id is refused as a duplicate.
+        id: MessageId,
+        /// Whose inbox.
+        to: TaskId,
+        /// What there is to report.
+        message: Message,
     },
     /// Take messages out of an inbox, into the conversation.
     ConsumeMessages {

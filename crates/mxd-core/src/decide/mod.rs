@@ -14,6 +14,7 @@ mod notices;
 mod plan;
 mod refusal;
 mod release;
+mod report;
 mod text;
 
 pub use self::input::{
@@ -82,6 +83,7 @@ pub fn decide(state: &State, limits: &Limits, input: Input) -> Result<Decision, 
         Op::ClearConversation { task } => lifecycle::clear(&mut plan, task)?,
         Op::DeleteTask { task, reach } => lifecycle::delete(&mut plan, task, reach)?,
         Op::SendMessage { id, to, post } => deliver::send(&mut plan, id, to, post)?,
+        Op::Report { id, to, message } => report::report(&mut plan, id, to, message)?,
         Op::ConsumeMessages { task, ids } => consume::consume(&mut plan, task, ids)?,
     }
     Ok(plan.into_decision())

@@ -2,7 +2,7 @@
 //! anyway.
 //!
 //! A change by the user is told to every task above the node, and to the node itself when its text changed. A
-//! change by an agent is told to the node alone. Nobody is told about their own change.
+//! change by an agent or by the daemon is told to the node alone. Nobody is told about their own change.
 
 use super::Actor;
 use super::plan::Plan;
@@ -28,7 +28,9 @@ impl Plan<'_> {
                 self.notify_above(node, change);
             }
             (Actor::User, Concern::Surroundings) => self.notify_above(node, change),
-            (Actor::Agent(_), Concern::Itself | Concern::Surroundings) => self.notify(node, change),
+            (Actor::Agent(_) | Actor::Daemon, Concern::Itself | Concern::Surroundings) => {
+                self.notify(node, change);
+            }
         }
     }
 
@@ -36,7 +38,7 @@ impl Plan<'_> {
     pub(super) fn announce_above(&mut self, node: TaskId, change: &TreeChange) {
         match self.actor {
             Actor::User => self.notify_above(node, change),
-            Actor::Agent(_) => {}
+            Actor::Agent(_) | Actor::Daemon => {}
         }
     }
 
@@ -47,7 +49,7 @@ impl Plan<'_> {
                 self.notify(owner, change);
                 self.notify_above(owner, change);
             }
-            Actor::Agent(_) => {}
+            Actor::Agent(_) | Actor::Daemon => {}
         }
     }
 

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use thiserror::Error;
 
 use crate::id::{MessageId, TaskId};
+use crate::message::MessageKind;
 use crate::tree::{IllegalTransition, Status};
 
 /// Why an input was refused. A refused input changes nothing.
@@ -83,6 +84,14 @@ pub enum Refusal {
     DuplicateMessage { id: MessageId, task: TaskId },
     #[error("the inbox of {task} holds {limit} messages and is full")]
     InboxFull { task: TaskId, limit: usize },
+    #[error("the daemon reports what happened; only a user or an agent writes messages")]
+    NotAnAuthor,
+    #[error("a message of kind {} is not a report that {by} can make", kind.name())]
+    NotAReport { kind: MessageKind, by: &'static str },
+    #[error("{task} is not the task above {about}, and only that one hears of its end")]
+    NotAbove { task: TaskId, about: TaskId },
+    #[error("{task} is not the root task, and other projects write to that one only")]
+    NotRoot { task: TaskId },
     #[error("message {id} does not wait in the inbox of {task}")]
     NotPending { id: MessageId, task: TaskId },
 }
@@ -130,6 +139,10 @@ impl Refusal {
             Self::OutOfReach { .. } => "out_of_reach",
             Self::DuplicateMessage { .. } => "duplicate_message",
             Self::InboxFull { .. } => "inbox_full",
+            Self::NotAnAuthor => "not_an_author",
+            Self::NotAReport { .. } => "not_a_report",
+            Self::NotAbove { .. } => "not_above",
+            Self::NotRoot { .. } => "not_root",
             Self::NotPending { .. } => "not_pending",
         }
     }
@@ -181,6 +194,10 @@ impl Refusal {
             Self::OutOfReach { .. } => "Write to a task in between, which can pass it on.",
             Self::DuplicateMessage { .. } => "Nothing: it was delivered. Use a new id for a new message.",
             Self::InboxFull { .. } => "Wait until the task has read some of them.",
+            Self::NotAnAuthor => "Name the user or the agent who writes.",
+            Self::NotAReport { .. } => "Send it as a message in the name of whoever wrote it.",
+            Self::NotAbove { .. } => "Report it to the task above, through folders.",
+            Self::NotRoot { .. } => "Report it to the root task.",
             Self::NotPending { .. } => "Read the inbox again: it was consumed or thrown away.",
         };
         Cow::Borrowed(fixed)

@@ -7,6 +7,7 @@ use mxd_core::decide::{
 use mxd_core::event::body::InitialStatus;
 use mxd_core::id::{MessageId, TaskId, Ulid};
 use mxd_core::limits::Limits;
+use mxd_core::message::{BackgroundComplete, ClarifyResponse, Message, TaskComplete, WorkContext};
 use mxd_core::state::State;
 use mxd_core::tree::{Color, Persistence, Status};
 use proptest::prelude::*;
@@ -21,6 +22,7 @@ pub(crate) const TIGHT: Limits = Limits {
     depth: 4,
     after_entries: 3,
     inbox_per_task: 4,
+    report_reserve: 2,
     ..Limits::DEFAULT
 };
 
@@ -46,6 +48,7 @@ enum Want {
     Clear,
     Delete(Reach),
     Say { id: u64, content: &'static str },
+    Report { id: u64, kind: u8 },
     Consume { count: usize, stale: bool },
 }
 
@@ -99,6 +102,7 @@ fn want() -> impl Strategy<Value = Want> {
         2 => select(vec![Reach::Only, Reach::Only, Reach::Recursive]).prop_map(Want::Delete),
         10 => (0u64..40, select(vec!["hi", "go on", " "])).prop_map(|(id, content)| Want::Say { id, content }),
         6 => (0usize..3, prop::bool::weighted(0.2)).prop_map(|(count, stale)| Want::Consume { count, stale }),
+        5 => (40u64..80, 0u8..4).prop_map(|(id, kind)| Want::Report { id, kind }),
     ]
 }
 
@@ -131,7 +135,31 @@ fn rotated(mut children: Vec<TaskId>, seed: usize, drop: bool) -> Vec<TaskId> {
 
 /// Who asks.
 pub(crate) fn actor(state: &State, step: &Step) -> Actor {
-    if step.by_user { Actor::User } else { Actor::Agent(pick(state, step.actor)) }
+    match (&step.want, step.by_user) {
+        (Want::Report { kind: 0..3, .. }, true) => Actor::Daemon,
+        (_, true) => Actor::User,
+        (_, false) => Actor::Agent(pick(state, step.actor)),
+    }
+}
+
+fn report(about: TaskId, kind: u8) -> Message {
+    match kind {
+        0 => TaskComplete { task_id: about, title: "t".into(), success: true, output: "done".into() }.into(),
+        1 => WorkContext { content: "today".into() }.into(),
+        2 => {
+            let (command_id, command) = ("bg-1".into(), "make".into());
+            let done = BackgroundComplete {
+                command_id,
+                command,
+                exit_code: Some(0),
+                duration_ms: 5,
+                stdout: None,
+                stderr: None,
+            };
+            done.into()
+        }
+        _ => ClarifyResponse { clarification_id: None, answer: "yes".into() }.into(),
+    }
 }
 
 /// What the step asks for, with the nodes that exist now.
@@ -152,6 +180,9 @@ pub(crate) fn op(state: &State, step: &Step) -> Op {
         Want::Delete(reach) => Op::DeleteTask { task, reach: *reach },
         Want::Say { id, content } => {
             Op::SendMessage { id: message_id(*id), to: task, post: Post::text(*content) }
+        }
+        Want::Report { id, kind } => {
+            Op::Report { id: message_id(*id), to: task, message: report(other, *kind) }
         }
         Want::Consume { count, stale } => {
             let pending = state.inbox(task).pending().map(|message| message.id);

@@ -16,7 +16,10 @@ mod messages;
 mod notices;
 mod properties;
 mod refusals;
+mod reports;
 mod round_trip;
+#[path = "../../../../testing/rounds.rs"]
+mod rounds;
 mod status;
 mod vocabulary;
 mod world;

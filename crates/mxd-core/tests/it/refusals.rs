@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use mxd_core::decide::{Actor, NewFolder, NewRoot, NewTask, Op, Place, Refusal};
 use mxd_core::limits::Limits;
+use mxd_core::message::MessageKind;
 use mxd_core::tree::{Color, IllegalTransition, Status};
 
 use crate::world::{World, message_id};
@@ -127,6 +128,10 @@ fn all() -> Vec<Refusal> {
         Refusal::DuplicateMessage { id, task },
         Refusal::InboxFull { task, limit: 1_000 },
         Refusal::NotPending { id, task },
+        Refusal::NotAnAuthor,
+        Refusal::NotAReport { kind: MessageKind::User, by: "the daemon" },
+        Refusal::NotAbove { task, about: task },
+        Refusal::NotRoot { task },
     ]
 }
 

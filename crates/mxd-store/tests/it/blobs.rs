@@ -6,7 +6,8 @@ use std::sync::Arc;
 use mxd_store::{AppendError, BlobId, ReadError};
 
 use crate::common::{draft, manual, open, open_on};
-use crate::scale::{Dice, seeds};
+use crate::dice::Dice;
+use crate::rounds::seeds;
 use crate::sim::SimDisk;
 
 fn file_of(dir: &Path, id: BlobId) -> std::path::PathBuf {

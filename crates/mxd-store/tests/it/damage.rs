@@ -7,7 +7,8 @@ use mxd_store::disk::Disk;
 use mxd_store::{Damage, Log, ReadError, verify};
 
 use crate::common::{draft, manual, open_on, read_everything};
-use crate::scale::{Dice, seeds, size};
+use crate::dice::Dice;
+use crate::rounds::{seeds, size};
 use crate::sim::SimDisk;
 
 const ROOT: &str = "/project";

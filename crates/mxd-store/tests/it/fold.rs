@@ -13,7 +13,8 @@ use mxd_core::tree::Status;
 use mxd_store::{Draft, Line, Log, Options, Prune, Replay};
 
 use crate::common::manual;
-use crate::scale::{Dice, seeds};
+use crate::dice::Dice;
+use crate::rounds::seeds;
 use crate::sim::SimDisk;
 
 /// Folds the log into the domain's state, as the engine does.

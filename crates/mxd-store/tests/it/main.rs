@@ -7,10 +7,13 @@ mod basics;
 mod blobs;
 mod common;
 mod damage;
+#[path = "../../../../testing/dice.rs"]
+mod dice;
 mod fold;
 mod group;
 mod power;
 mod prune;
-mod scale;
+#[path = "../../../../testing/rounds.rs"]
+mod rounds;
 mod sim;
 mod space;

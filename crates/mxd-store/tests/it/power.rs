@@ -6,7 +6,8 @@ use std::sync::Arc;
 use mxd_store::{AppendError, Draft, Log, Prune, Upkeep, verify};
 
 use crate::common::{draft, manual, open_on};
-use crate::scale::{Dice, seeds};
+use crate::dice::Dice;
+use crate::rounds::seeds;
 use crate::sim::SimDisk;
 
 /// Several lives of one log, each ended by a power cut in the middle of its work.

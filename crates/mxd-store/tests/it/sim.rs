@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use mxd_store::disk::{Disk, DiskFile, LockError, LockGuard};
 
-use crate::scale::Dice;
+use crate::dice::Dice;
 
 /// What a disk writes at once, or not at all.
 const SECTOR: usize = 512;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use mxd_store::{AppendError, OpenError};
 
 use crate::common::{draft, manual, open_on, read_everything};
-use crate::scale::{Dice, seeds};
+use crate::dice::Dice;
+use crate::rounds::seeds;
 use crate::sim::SimDisk;
 
 const ROOT: &str = "/project";

@@ -1,8 +1,5 @@
 //! SIGKILL at any moment.
 
-#[path = "../it/scale.rs"]
-mod scale;
-
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -10,7 +7,9 @@ use std::process::{Command, Stdio};
 
 use mxd_store::disk::OsDisk;
 use mxd_store::{Line, Log, Options, Replay, verify};
-use scale::{Dice, seeds, size};
+
+use crate::dice::Dice;
+use crate::rounds::{seeds, size};
 
 /// Kills an appending process hundreds of times: every acknowledged commit is there afterwards, in order, once.
 pub(crate) fn at_any_moment() {

@@ -4,9 +4,13 @@
 //! output what was acknowledged; run as `append <dir>` it opens the log, appends once and tells what came of it.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test speaks")]
 
+#[path = "../../../../testing/dice.rs"]
+mod dice;
 mod helper;
 mod kill;
 mod limits;
+#[path = "../../../../testing/rounds.rs"]
+mod rounds;
 
 use std::process::ExitCode;
 
