@@ -51,10 +51,19 @@ impl Tools {
     }
 }
 
+/// What is quick comes first, so that a slip is told within seconds.
 fn plan(args: &TestArgs, tools: Tools) -> Vec<Part> {
     let mut parts = vec![
         part(Step::cargo("fmt --all --check")),
+        match tools.deny {
+            true => part(Step::cargo("deny check licenses bans sources")),
+            false => Part::Skip {
+                reason: "cargo deny is not installed; skipped (install: cargo install cargo-deny)",
+            },
+        },
         part(Step::cargo("clippy --workspace --all-targets -- -D warnings")),
+        part(Step::cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings")),
+        part(filtered(Step::cargo("test --workspace --doc"), args)),
     ];
     let test = filtered(test_runner(tools), args);
     let rounds = args.repeat.get();
@@ -62,14 +71,6 @@ fn plan(args: &TestArgs, tools: Tools) -> Vec<Part> {
         1 => part(test.clone()),
         _ => Part::Run { title: format!("{test} (round {round} of {rounds})"), step: test.clone() },
     }));
-    parts.push(part(filtered(Step::cargo("test --workspace --doc"), args)));
-    parts.push(part(Step::cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings")));
-    parts.push(match tools.deny {
-        true => part(Step::cargo("deny check licenses bans sources")),
-        false => {
-            Part::Skip { reason: "cargo deny is not installed; skipped (install: cargo install cargo-deny)" }
-        }
-    });
     parts
 }
 
@@ -124,11 +125,11 @@ mod tests {
     fn the_plan_with_every_tool() {
         let expected = [
             "cargo fmt --all --check",
-            "cargo clippy --workspace --all-targets -- -D warnings",
-            "cargo nextest run --workspace",
-            "cargo test --workspace --doc",
-            "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps",
             "cargo deny check licenses bans sources",
+            "cargo clippy --workspace --all-targets -- -D warnings",
+            "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps",
+            "cargo test --workspace --doc",
+            "cargo nextest run --workspace",
         ];
         assert_eq!(titles(&args(None, 1), ALL), expected);
     }
@@ -136,17 +137,17 @@ mod tests {
     #[test]
     fn a_missing_tool_is_replaced_or_named_and_never_installed() {
         let titles = titles(&args(None, 1), NONE);
-        assert_eq!(titles[2], "cargo test --workspace --tests");
-        assert!(titles[5].starts_with("cargo deny is not installed; skipped"));
+        assert!(titles[1].starts_with("cargo deny is not installed; skipped"));
+        assert_eq!(titles[5], "cargo test --workspace --tests");
     }
 
     #[test]
     fn repeat_multiplies_the_test_step_only() {
         let titles = titles(&args(Some("log"), 3), ALL);
         assert_eq!(titles.len(), 8);
-        assert_eq!(titles[2], "cargo nextest run --workspace log (round 1 of 3)");
-        assert_eq!(titles[4], "cargo nextest run --workspace log (round 3 of 3)");
-        assert_eq!(titles[5], "cargo test --workspace --doc log");
+        assert_eq!(titles[4], "cargo test --workspace --doc log");
+        assert_eq!(titles[5], "cargo nextest run --workspace log (round 1 of 3)");
+        assert_eq!(titles[7], "cargo nextest run --workspace log (round 3 of 3)");
     }
 
     #[test]

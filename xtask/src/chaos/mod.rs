@@ -102,7 +102,7 @@ mod tests {
             "cargo test --release -p mxd-store --test it -- damage::",
             "cargo test --release -p mxd-store --test it -- power::",
             "cargo test --release -p mxd-store --test process -- kill",
-            "cargo test --release -p mxd-core --test it -- property::",
+            "cargo test --release -p mxd-core --test it -- histories_of_any_seed",
         ];
         assert_eq!(commands, expected);
     }

@@ -176,3 +176,30 @@ fn a_prune_cut_off_anywhere_is_done_or_not_begun() {
     }
     assert!(done > 2 && undone > 2, "{done} done, {undone} undone");
 }
+
+/// A failed prune may have begun a segment that is not used: the log goes on in the old one, and then comes a crash.
+#[test]
+fn a_prune_that_fails_once_anywhere_leaves_a_log_that_goes_on() {
+    let root = Path::new("/project");
+    for operation in 0..60 {
+        let disk = SimDisk::default();
+        let (log, _) = open_on(Arc::new(disk.clone()), root, manual(100_000)).unwrap();
+        fill(&log, 12);
+        disk.set_glitch(operation);
+        let done = log.prune(&forget("secret", 12));
+        disk.set_glitch(u64::MAX);
+        fill(&log, 3);
+        let expected = read_everything(&log);
+        assert_eq!(
+            expected.len(),
+            if done.is_ok() { 16 } else { *log.head().borrow() as usize },
+            "{operation}"
+        );
+        let found = disk.copy();
+        let (log, replayed) = open_on(Arc::new(found.clone()), root, manual(100_000)).unwrap();
+        assert_eq!(log.report().damages, [], "{operation}");
+        assert_eq!(replayed.seqs(), (1..=expected.len() as u64).collect::<Vec<_>>(), "{operation}");
+        assert_eq!(log.append(draft("public", "on")).unwrap(), expected.len() as u64 + 1, "{operation}");
+        assert_eq!(verify(&found, root).unwrap().problems, [], "{operation}");
+    }
+}
