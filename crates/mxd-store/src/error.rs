@@ -93,7 +93,8 @@ impl OpenError {
     }
 }
 
-/// Why a commit was not made durable. It is not in the log, and the log is as it was before.
+/// Why a commit was not made durable. It is not in the log, and the log is as it was before. Only if the disk refuses
+/// to write and to take back what it had begun, and the machine stops then, may the commit be found afterwards.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum AppendError {
     /// The commit is malformed.

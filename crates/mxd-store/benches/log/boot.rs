@@ -9,7 +9,8 @@ use mxd_store::{Log, Options, Upkeep};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::corpus::{Fold, grow};
+use crate::corpus::grow;
+use crate::replay::Fold;
 use crate::{Row, median};
 
 pub(crate) fn run(scratch: &Path, megabytes: usize) {

@@ -3,34 +3,12 @@
 use std::path::Path;
 
 use mxd_core::decide::{Actor, Input, NewRoot, NewTask, Op, Post, decide};
-use mxd_core::event::{Event, EventHead, EventKind, may_shape_state, split_events};
+use mxd_core::event::Event;
 use mxd_core::id::{Fresh, MessageId, TaskId, Ulid};
 use mxd_core::limits::Limits;
 use mxd_core::state::State;
 use mxd_core::time::Millis;
-use mxd_store::{Draft, Line, Log, Options, Replay};
-
-/// Folds the log into the domain's state, as the engine does.
-#[derive(Default)]
-pub(crate) struct Fold(pub(crate) State);
-
-impl Replay for Fold {
-    fn restore(&mut self, state: &[u8]) -> bool {
-        serde_json::from_slice(state).map(|state| self.0 = state).is_ok()
-    }
-
-    fn commit(&mut self, line: &Line<'_>) {
-        for event in split_events(line.events).unwrap() {
-            if EventHead::parse(event).unwrap().kind().is_some_and(EventKind::shapes_state) {
-                self.0.apply(&Event::decode(event).unwrap(), Millis(line.at));
-            }
-        }
-    }
-
-    fn filter(&self) -> fn(events: &str) -> bool {
-        may_shape_state
-    }
-}
+use mxd_store::{Draft, Log, Options};
 
 /// Fills a log with `tasks` conversations of `bytes` each, interleaved, and gives the state they fold to. The last
 /// segment is left almost empty, so that logs can be compared.

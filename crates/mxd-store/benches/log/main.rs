@@ -13,6 +13,8 @@
 mod append;
 mod boot;
 mod corpus;
+#[path = "../../../../testing/fold.rs"]
+mod replay;
 
 use std::path::Path;
 

@@ -55,12 +55,12 @@ pub(crate) struct Queue {
 
 #[derive(Debug, Default)]
 struct Waiting {
-    commits: VecDeque<(Draft, oneshot::Sender<Result<u64, AppendError>>)>,
+    commits: VecDeque<Member>,
     bytes: usize,
     closed: bool,
 }
 
-/// One commit of a group.
+/// A commit and whoever waits for it.
 type Member = (Draft, oneshot::Sender<Result<u64, AppendError>>);
 
 impl Queue {
@@ -157,6 +157,18 @@ pub(crate) struct Tail {
     pub(crate) buffer: Vec<u8>,
 }
 
+impl Tail {
+    /// Takes away what a failed write may have left behind.
+    fn clean(&mut self) -> io::Result<()> {
+        if self.dirty {
+            self.file.set_len(self.len)?;
+            self.file.sync()?;
+            self.dirty = false;
+        }
+        Ok(())
+    }
+}
+
 impl Shared {
     /// Writes what waits if the file is free, and leaves the rest to the flusher.
     pub(crate) fn flush_or_leave(&self) {
@@ -210,15 +222,7 @@ impl Shared {
 
     /// Clears the traces of a failed write, and begins a new segment when this one is full.
     fn make_room(&self, tail: &mut Tail) -> io::Result<()> {
-        if tail.dirty {
-            tail.file.set_len(tail.len)?;
-            tail.file.sync()?;
-            tail.dirty = false;
-        }
-        if tail.len >= self.options.segment_bytes {
-            self.rotate(tail)?;
-        }
-        Ok(())
+        if tail.len >= self.options.segment_bytes { self.rotate(tail) } else { tail.clean() }
     }
 
     /// Writes and syncs the group, then shows it to readers; gives the number of its first commit.
@@ -234,8 +238,7 @@ impl Shared {
         tail.dirty = true;
         if let Err(error) = tail.file.write_at(tail.len, &tail.buffer).and_then(|()| tail.file.sync()) {
             // If this fails too, the next append tries it again before it writes.
-            let cleaned = tail.file.set_len(tail.len).and_then(|()| tail.file.sync());
-            tail.dirty = cleaned.is_err();
+            let _ = tail.clean();
             return Err(error);
         }
         tail.dirty = false;
@@ -256,6 +259,7 @@ impl Shared {
 
     /// Closes the open segment and begins the next, whose first line carries the hash of this one.
     pub(crate) fn rotate(&self, tail: &mut Tail) -> io::Result<()> {
+        tail.clean()?;
         let log = self.layout.log();
         let (old, new) = (SegmentFile::plain(tail.number), SegmentFile::plain(tail.number + 1));
         let header = Header {

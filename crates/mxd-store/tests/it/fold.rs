@@ -4,40 +4,19 @@ use std::path::Path;
 use std::sync::Arc;
 
 use mxd_core::decide::{Actor, Input, NewTask, Op, Post, Reach, decide};
-use mxd_core::event::{Event, EventHead, EventKind, VOCABULARY, may_shape_state, split_events};
+use mxd_core::event::{EventKind, VOCABULARY};
 use mxd_core::id::{Fresh, MessageId, TaskId, Ulid};
 use mxd_core::limits::Limits;
 use mxd_core::state::State;
 use mxd_core::time::Millis;
 use mxd_core::tree::Status;
-use mxd_store::{Draft, Line, Log, Options, Prune, Replay};
+use mxd_store::{Draft, Log, Options, Prune};
 
 use crate::common::manual;
 use crate::dice::Dice;
+use crate::replay::Fold;
 use crate::rounds::seeds;
 use crate::sim::SimDisk;
-
-/// Folds the log into the domain's state, as the engine does.
-#[derive(Default)]
-struct Fold(State);
-
-impl Replay for Fold {
-    fn restore(&mut self, state: &[u8]) -> bool {
-        serde_json::from_slice(state).map(|state| self.0 = state).is_ok()
-    }
-
-    fn commit(&mut self, line: &Line<'_>) {
-        for event in split_events(line.events).unwrap() {
-            if EventHead::parse(event).unwrap().kind().is_some_and(EventKind::shapes_state) {
-                self.0.apply(&Event::decode(event).unwrap(), Millis(line.at));
-            }
-        }
-    }
-
-    fn filter(&self) -> fn(events: &str) -> bool {
-        may_shape_state
-    }
-}
 
 /// Opens without any cache being believed.
 fn replay(disk: &SimDisk) -> State {

@@ -13,6 +13,8 @@ mod fold;
 mod group;
 mod power;
 mod prune;
+#[path = "../../../../testing/fold.rs"]
+mod replay;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;
 mod sim;

@@ -185,9 +185,9 @@ fn a_prune_that_fails_once_anywhere_leaves_a_log_that_goes_on() {
         let disk = SimDisk::default();
         let (log, _) = open_on(Arc::new(disk.clone()), root, manual(100_000)).unwrap();
         fill(&log, 12);
-        disk.set_glitch(operation);
+        disk.set_glitch(operation, 1);
         let done = log.prune(&forget("secret", 12));
-        disk.set_glitch(u64::MAX);
+        disk.set_glitch(0, 0);
         fill(&log, 3);
         let expected = read_everything(&log);
         assert_eq!(
@@ -202,4 +202,19 @@ fn a_prune_that_fails_once_anywhere_leaves_a_log_that_goes_on() {
         assert_eq!(log.append(draft("public", "on")).unwrap(), expected.len() as u64 + 1, "{operation}");
         assert_eq!(verify(&found, root).unwrap().problems, [], "{operation}");
     }
+}
+
+/// A write that failed and could not be taken back leaves bytes behind; closing the segment must not keep them.
+#[test]
+fn a_prune_after_a_write_that_could_not_be_taken_back() {
+    let root = Path::new("/project");
+    let disk = SimDisk::default();
+    let (log, _) = open_on(Arc::new(disk.clone()), root, manual(100_000)).unwrap();
+    fill(&log, 6);
+    disk.set_glitch(1, 2);
+    assert!(log.append(draft("public", "refused")).is_err());
+    assert_eq!(log.prune(&forget("secret", 6)).unwrap().events, 2);
+    let (log, replayed) = open_on(Arc::new(disk.copy()), root, manual(100_000)).unwrap();
+    assert_eq!((log.report().damages.len(), replayed.0.len()), (0, 7));
+    assert_eq!(verify(&disk, root).unwrap().problems, []);
 }

@@ -29,8 +29,8 @@ struct World {
     space: Option<u64>,
     /// Counts down with every changing operation; at zero the power goes.
     fuse: Option<u64>,
-    /// Counts down likewise; at zero that one operation fails.
-    glitch: Option<u64>,
+    /// How many operations still succeed, and how many fail after that.
+    glitch: Option<(u64, u64)>,
     off: bool,
 }
 
@@ -61,9 +61,9 @@ impl SimDisk {
         self.world().fuse = Some(operations);
     }
 
-    /// After `operations` more changing operations, one fails.
-    pub(crate) fn set_glitch(&self, operations: u64) {
-        self.world().glitch = Some(operations);
+    /// After `operations` more changing operations, `failures` fail.
+    pub(crate) fn set_glitch(&self, operations: u64, failures: u64) {
+        self.world().glitch = Some((operations, failures));
     }
 
     /// Lets `bytes` more bytes be written; `None` for no limit.
@@ -198,11 +198,15 @@ impl World {
             self.off |= *fuse == 0;
             *fuse = fuse.saturating_sub(1);
         }
-        let glitch = self.glitch == Some(0);
-        self.glitch = self.glitch.and_then(|operations| operations.checked_sub(1));
+        let glitch = matches!(self.glitch, Some((0, 1..)));
+        self.glitch = match self.glitch {
+            Some((0, failures)) => failures.checked_sub(1).map(|left| (0, left)),
+            Some((operations, failures)) => Some((operations - 1, failures)),
+            None => None,
+        };
         match (self.off, glitch) {
             (true, _) => Err(io::Error::other("the power is off")),
-            (_, true) => Err(io::Error::other("this once, it did not work")),
+            (_, true) => Err(io::Error::other("for a moment, it does not work")),
             (false, false) => Ok(()),
         }
     }

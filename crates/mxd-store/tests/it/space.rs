@@ -97,7 +97,7 @@ fn a_disk_that_fails_once_at_any_moment_spoils_nothing() {
     for operation in 0..120 {
         let disk = SimDisk::default();
         let (log, _) = open_on(Arc::new(disk.clone()), root, manual(600)).unwrap();
-        disk.set_glitch(operation);
+        disk.set_glitch(operation, 1);
         let mut kept = Vec::new();
         for count in 0..20 {
             let text = format!("number {count}");
