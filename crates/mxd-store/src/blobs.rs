@@ -3,7 +3,7 @@
 //! A blob is durable before [`Blobs::put`] returns, so a commit that names it never names nothing. Until that
 //! commit is durable the caller keeps the [`Pin`]: nothing removes a pinned blob.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -70,17 +70,26 @@ impl Pin {
 
 impl Drop for Pin {
     fn drop(&mut self) {
-        let mut pins = lock(&self.pins);
-        if let Some(count) = pins.get_mut(&self.id) {
+        let mut held = lock(&self.pins);
+        if let Some(count) = held.counts.get_mut(&self.id) {
             *count -= 1;
             if *count == 0 {
-                pins.remove(&self.id);
+                held.counts.remove(&self.id);
             }
         }
     }
 }
 
-type Pins = Mutex<HashMap<BlobId, u64>>;
+type Pins = Mutex<Held>;
+
+/// Which blobs somebody holds.
+#[derive(Debug, Default)]
+struct Held {
+    counts: HashMap<BlobId, u64>,
+    /// While unnamed blobs are looked for: all that were held at any time since the search began. A commit that
+    /// names them may have come after the place was searched.
+    since: Option<HashSet<BlobId>>,
+}
 
 /// The blobs of one log.
 #[derive(Debug)]
@@ -101,10 +110,9 @@ impl Blobs {
             return Err(AppendError::TooLarge { bytes: bytes.len(), limit: BLOB_BYTES as usize });
         }
         let pin = self.pin(BlobId::of(bytes));
-        let present = self.disk.len(&self.path(pin.id)).is_ok_and(|len| len == bytes.len() as u64);
-        if !present {
-            self.write(pin.id, bytes).map_err(AppendError::io)?;
-        }
+        let present = self.get(pin.id).is_ok();
+        let kept = if present { self.settle(pin.id) } else { self.write(pin.id, bytes) };
+        kept.map_err(AppendError::io)?;
         Ok(pin)
     }
 
@@ -121,28 +129,48 @@ impl Blobs {
         Ok(bytes)
     }
 
-    /// Removes blobs that nobody names any more, except pinned ones; tells how many went.
-    pub(crate) fn remove(&self, ids: impl IntoIterator<Item = BlobId>) -> io::Result<u64> {
+    /// Begins a search for blobs that nobody names any more.
+    pub(crate) fn begin_search(&self) {
+        let mut held = lock(&self.pins);
+        held.since = Some(held.counts.keys().copied().collect());
+    }
+
+    /// Ends the search: removes what it found, except what was held meanwhile; tells how many went.
+    pub(crate) fn remove(&self, found: impl IntoIterator<Item = BlobId>) -> io::Result<u64> {
         let mut removed = 0;
-        for id in ids {
+        for id in found {
             // Held while removing, so that a `put` of the same bytes cannot see the file and lose it.
-            let pins = lock(&self.pins);
-            if pins.contains_key(&id) {
+            let held = lock(&self.pins);
+            if held.since.as_ref().is_none_or(|since| since.contains(&id)) {
                 continue;
             }
-            match self.disk.remove(&self.path(id)) {
+            let path = self.path(id);
+            match self.disk.remove(&path) {
                 Ok(()) => removed += 1,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             }
-            drop(pins);
+            if let Some(folder) = path.parent() {
+                self.disk.sync_dir(folder)?;
+            }
         }
+        lock(&self.pins).since = None;
         Ok(removed)
     }
 
     fn pin(&self, id: BlobId) -> Pin {
-        *lock(&self.pins).entry(id).or_default() += 1;
+        let mut held = lock(&self.pins);
+        *held.counts.entry(id).or_default() += 1;
+        if let Some(since) = &mut held.since {
+            since.insert(id);
+        }
         Pin { id, pins: Arc::clone(&self.pins) }
+    }
+
+    /// Whoever wrote the file may have been stopped before its name was durable.
+    fn settle(&self, id: BlobId) -> io::Result<()> {
+        self.disk.sync_dir(&self.layout.blobs())?;
+        self.path(id).parent().map_or(Ok(()), |folder| self.disk.sync_dir(folder))
     }
 
     fn write(&self, id: BlobId, bytes: &[u8]) -> io::Result<()> {
@@ -160,7 +188,7 @@ impl Blobs {
     }
 }
 
-/// The map is consistent between any two lines, so a panic elsewhere does not spoil it.
-fn lock(pins: &Pins) -> MutexGuard<'_, HashMap<BlobId, u64>> {
+/// It is consistent between any two lines, so a panic elsewhere does not spoil it.
+fn lock(pins: &Pins) -> MutexGuard<'_, Held> {
     pins.lock().unwrap_or_else(PoisonError::into_inner)
 }

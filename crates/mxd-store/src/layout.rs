@@ -62,6 +62,17 @@ impl Layout {
         self.cache().join(format!("{segment:06}.index"))
     }
 
+    /// The blobs that a prune may have left without a name, until they are looked at.
+    pub(crate) fn sweep(&self) -> PathBuf {
+        self.tmp().join("sweep")
+    }
+
+    /// The number of the segment whose prepared form has this name.
+    pub(crate) fn pruned_segment(&self, name: &str) -> Option<u32> {
+        let number = name.strip_prefix("pruned-")?.strip_suffix(".jsonl.zst")?.parse().ok()?;
+        self.pruned(number).ends_with(name).then_some(number)
+    }
+
     /// The rewritten form of a segment that a prune has prepared.
     pub(crate) fn pruned(&self, segment: u32) -> PathBuf {
         self.tmp().join(format!("pruned-{segment:06}.jsonl.zst"))

@@ -1,5 +1,8 @@
 //! Every limit of the store, in one place.
 
+/// Commits are numbered below this; a larger number was not written by us.
+pub const SEQ_LIMIT: u64 = 1 << 62;
+
 /// A segment is closed once it has grown to this many bytes; it may end one group of commits beyond.
 pub const SEGMENT_BYTES: u64 = 16 * 1024 * 1024;
 

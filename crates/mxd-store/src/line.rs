@@ -14,10 +14,28 @@ use serde::Deserialize;
 use std::borrow::Cow;
 
 use crate::error::AppendError;
-use crate::limits::{LINE_BYTES, TASK_BYTES};
+use crate::limits::{LINE_BYTES, SEQ_LIMIT, TASK_BYTES};
 
 /// Bytes of `,"crc":"xxxxxxxx"}`.
 const SEAL: usize = 18;
+
+/// The type of the event in which the log records that something was removed from it.
+pub(crate) const PRUNE_RECORD: &str = "log_pruned";
+
+/// The two fields of an event that the log looks at.
+#[derive(Debug, Deserialize)]
+pub(crate) struct EventLabel<'a> {
+    #[serde(borrow)]
+    pub(crate) task: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    pub(crate) kind: Cow<'a, str>,
+}
+
+impl<'a> EventLabel<'a> {
+    pub(crate) fn read(event: &'a str) -> serde_json::Result<Self> {
+        serde_json::from_str(event)
+    }
+}
 
 /// What one input caused, ready to be appended: its time and its events as JSON texts.
 #[derive(Debug, Clone)]
@@ -33,29 +51,38 @@ impl Draft {
         Self { at, tasks: Vec::new(), events: String::new() }
     }
 
-    /// Adds one event: a JSON object on one line that names its task under `task`.
+    /// Adds one event: a JSON object on one line that names its task under `task` and its type under `type`.
     pub fn push(&mut self, event: &str) -> Result<(), AppendError> {
-        #[derive(Deserialize)]
-        struct Head<'a> {
-            #[serde(borrow)]
-            task: Cow<'a, str>,
-        }
-        let head: Head<'_> = serde_json::from_str(event).map_err(|error| AppendError::Invalid {
-            reason: format!("an event must be an object with a `task`: {error}"),
+        let label = EventLabel::read(event).map_err(|error| AppendError::Invalid {
+            reason: format!("an event must be an object with a `task` and a `type`: {error}"),
         })?;
+        if label.kind == PRUNE_RECORD {
+            return Err(AppendError::Invalid {
+                reason: format!("only the log itself writes `{PRUNE_RECORD}`"),
+            });
+        }
+        self.push_labelled(event, label)
+    }
+
+    /// Adds an event of the log itself.
+    pub(crate) fn push_own(&mut self, event: &str) -> Result<(), AppendError> {
+        let label =
+            EventLabel::read(event).map_err(|error| AppendError::Invalid { reason: error.to_string() })?;
+        self.push_labelled(event, label)
+    }
+
+    fn push_labelled(&mut self, event: &str, label: EventLabel<'_>) -> Result<(), AppendError> {
         if event.bytes().any(|byte| byte < 0x20) {
             return Err(AppendError::Invalid { reason: "an event must stand on one line".into() });
         }
-        if !is_task_name(&head.task) {
+        if !is_task_name(&label.task) {
+            let name = label.task.escape_debug();
             return Err(AppendError::Invalid {
-                reason: format!(
-                    "`{}` cannot name a task: 1 to {TASK_BYTES} of A-Z a-z 0-9 - _",
-                    head.task.escape_debug()
-                ),
+                reason: format!("`{name}` cannot name a task: 1 to {TASK_BYTES} of A-Z a-z 0-9 - _"),
             });
         }
-        if !self.tasks.iter().any(|task| *task == head.task) {
-            self.tasks.push(head.task.into_owned());
+        if !self.tasks.iter().any(|task| *task == label.task) {
+            self.tasks.push(label.task.into_owned());
         }
         if !self.events.is_empty() {
             self.events.push(',');
@@ -179,7 +206,8 @@ impl<'a> Line<'a> {
     /// Reads a line without its newline. `None` says that this is not what was once written.
     pub(crate) fn read(line: &'a [u8]) -> Option<Self> {
         let body = std::str::from_utf8(unseal(line)?).ok()?;
-        let (seq, rest) = number(body.strip_prefix("{\"seq\":")?)?;
+        let (seq, rest) =
+            number(body.strip_prefix("{\"seq\":")?).filter(|(seq, _)| (1..SEQ_LIMIT).contains(seq))?;
         let (durable, rest) = number(rest.strip_prefix(",\"durable\":")?)?;
         let (at, rest) = number(rest.strip_prefix(",\"at\":")?)?;
         let rest = rest.strip_prefix(",\"tasks\":[")?;
@@ -269,8 +297,12 @@ mod tests {
     fn bad_events_are_refused_with_the_reason() {
         let reason = |event: &str| Draft::new(0).push(event).unwrap_err().to_string();
         assert!(reason("{\"type\":\"x\"}").contains("missing field `task`"));
+        assert!(reason("{\"task\":\"T\"}").contains("missing field `type`"));
+        assert!(reason("{\"task\":\"T\",\"type\":5}").contains("invalid type"));
+        assert!(reason("{\"task\":\"T\",\"type\":\"a\",\"type\":\"b\"}").contains("duplicate field"));
+        assert!(reason("{\"task\":\"T\",\"type\":\"log_pruned\"}").contains("only the log itself"));
         assert!(reason("{\"task\":\"T\",\n\"type\":\"x\"}").contains("one line"));
-        assert!(reason("{\"task\":\"a b\"}").contains("cannot name a task"));
+        assert!(reason("{\"task\":\"a b\",\"type\":\"x\"}").contains("cannot name a task"));
         assert!(reason("{\"task\":\"T\"").contains("EOF"));
         assert!(Draft::new(0).check().unwrap_err().to_string().contains("at least one event"));
     }

@@ -7,14 +7,16 @@ mod os;
 
 use std::fmt::Debug;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 pub use os::OsDisk;
 
 /// A directory tree with explicit durability.
 pub trait Disk: Debug + Send + Sync + 'static {
-    /// Makes a directory and its parents, private to the owner (0700). An existing one is fine.
-    fn make_dir(&self, path: &Path) -> io::Result<()>;
+    /// Makes one directory, private to the owner (0700), and tells whether it is new. The name is durable only after
+    /// [`Disk::sync_dir`] of the directory it is in.
+    fn make_dir(&self, path: &Path) -> io::Result<bool>;
 
     /// The names in a directory, sorted.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
@@ -95,18 +97,59 @@ pub enum LockError {
     Io(#[from] io::Error),
 }
 
+/// Makes a directory with all that is missing above it, durably.
+pub(crate) fn make_dirs(disk: &dyn Disk, path: &Path) -> io::Result<()> {
+    let parent =
+        path.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    let new = match (disk.make_dir(path), parent) {
+        (Err(error), Some(parent)) if error.kind() == io::ErrorKind::NotFound => {
+            make_dirs(disk, parent)?;
+            disk.make_dir(path)?
+        }
+        (made, _) => made?,
+    };
+    match parent {
+        Some(parent) if new => disk.sync_dir(parent),
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Tells drafts apart that are written at the same time.
+static DRAFTS: AtomicU64 = AtomicU64::new(0);
+
+/// A name in `tmp_dir` that nobody else uses.
+pub(crate) fn draft_path(tmp_dir: &Path, name: &str) -> PathBuf {
+    tmp_dir.join(format!("{name}.{}", DRAFTS.fetch_add(1, Ordering::Relaxed)))
+}
+
 /// Writes a whole file so that after a crash there is either the old content or the new one, never a part.
 ///
 /// The bytes go to a file in `tmp_dir` first, which must be on the same file system as `target`.
 pub(crate) fn publish(disk: &dyn Disk, tmp_dir: &Path, target: &Path, bytes: &[u8]) -> io::Result<()> {
+    publish_with(disk, tmp_dir, target, |file| file.write_at(0, bytes))
+}
+
+/// The same for bytes that `write` puts into the file.
+pub(crate) fn publish_with(
+    disk: &dyn Disk,
+    tmp_dir: &Path,
+    target: &Path,
+    write: impl FnOnce(&dyn DiskFile) -> io::Result<()>,
+) -> io::Result<()> {
     let (Some(name), Some(parent)) = (target.file_name(), target.parent()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the target has no file name"));
     };
-    let draft = tmp_dir.join(name);
-    let file = disk.create(&draft)?;
-    file.write_at(0, bytes)?;
-    file.sync()?;
-    disk.rename(&draft, target)?;
+    let draft = draft_path(tmp_dir, &name.to_string_lossy());
+    let written = disk.create(&draft).and_then(|file| {
+        write(&*file)?;
+        file.sync()?;
+        disk.rename(&draft, target)
+    });
+    if written.is_err() {
+        // On a full disk the draft would take the space that its owner needs.
+        let _ = disk.remove(&draft);
+    }
+    written?;
     disk.sync_dir(parent)
 }
 

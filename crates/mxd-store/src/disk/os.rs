@@ -12,8 +12,12 @@ use super::{Disk, DiskFile, LockError, LockGuard};
 pub struct OsDisk;
 
 impl Disk for OsDisk {
-    fn make_dir(&self, path: &Path) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(path)
+    fn make_dir(&self, path: &Path) -> io::Result<bool> {
+        match DirBuilder::new().mode(0o700).create(path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {

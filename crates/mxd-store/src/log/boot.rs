@@ -13,7 +13,7 @@ use super::scan::{Listener, scan};
 use super::snapshot::{self, Snapshot};
 use super::view::{Active, Closed, View};
 use super::{Options, Replay};
-use crate::disk::{Disk, LockError, LockGuard};
+use crate::disk::{Disk, LockError, LockGuard, make_dirs};
 use crate::error::OpenError;
 use crate::layout::Layout;
 use crate::line::Line;
@@ -29,6 +29,8 @@ pub(crate) struct Booted {
     pub(crate) next: u64,
     /// The length of the open segment.
     pub(crate) len: u64,
+    /// Whether the open segment was begun with an older vocabulary.
+    pub(crate) outdated: bool,
 }
 
 pub(crate) fn boot(
@@ -40,10 +42,10 @@ pub(crate) fn boot(
     let ground = Ground { disk, layout, options };
     let lock = prepare(disk, layout)?;
     let Recovered { closed, active, last, torn } = recover(ground)?;
-    prune::finish(disk, layout, active, &closed)?;
+    prune::finish_at_boot(disk, layout, active, &closed)?;
 
     let catalog = trusted(disk, layout, &closed);
-    let snapshot = restore(ground, last, replay);
+    let snapshot = restore(ground, last, replay)?;
     let unread = |file: &SegmentFile| catalog.get(&file.number).is_none_or(|entry| entry.last > snapshot);
     let mut files: Vec<_> = closed.iter().copied().filter(unread).collect();
     let report = Report { torn, scanned: files.len(), from_snapshot: snapshot > 0, ..Report::default() };
@@ -59,19 +61,24 @@ pub(crate) fn boot(
 
 /// Makes the folders and takes the lock.
 fn prepare(disk: &dyn Disk, layout: &Layout) -> Result<LockGuard, OpenError> {
-    disk.make_dir(layout.root()).map_err(at(layout.root()))?;
+    make_dirs(disk, layout.root()).map_err(at(layout.root()))?;
     let lock = disk.lock(&layout.lock()).map_err(|error| match error {
         LockError::Held { owner } => OpenError::Locked { path: layout.lock(), owner },
         LockError::Io(error) => OpenError::io(&layout.lock(), error),
     })?;
     for dir in [layout.log(), layout.blobs(), layout.cache(), layout.quarantine(), layout.tmp()] {
-        disk.make_dir(&dir).map_err(at(&dir))?;
+        make_dirs(disk, &dir).map_err(at(&dir))?;
     }
     disk.sync_dir(layout.root()).map_err(at(layout.root()))?;
-    if let Some(parent) = layout.root().parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        disk.sync_dir(parent).map_err(at(parent))?;
-    }
+    clear_drafts(disk, layout).map_err(at(&layout.tmp()))?;
     Ok(lock)
+}
+
+/// Removes what was on its way to its name when the last owner stopped. What a prune needs to finish stays.
+fn clear_drafts(disk: &dyn Disk, layout: &Layout) -> io::Result<()> {
+    let tmp = layout.tmp();
+    let keep = |name: &str| tmp.join(name) == layout.sweep() || layout.pruned_segment(name).is_some();
+    disk.list(&tmp)?.iter().filter(|name| !keep(name)).try_for_each(|name| disk.remove(&tmp.join(name)))
 }
 
 /// What the catalog says of segments that are still as long as it says.
@@ -85,12 +92,16 @@ fn trusted(disk: &dyn Disk, layout: &Layout, closed: &[SegmentFile]) -> Catalog 
     closed.iter().filter_map(same).collect()
 }
 
-/// Hands the snapshot to the owner, unless it is ahead of the log, which can then only be an older copy; gives the
-/// last commit that need not be replayed.
-fn restore(ground: Ground<'_>, last: u64, replay: &mut dyn Replay) -> u64 {
+/// Hands the snapshot to the owner; gives the last commit that need not be replayed. A snapshot that is ahead of the
+/// log is of a log that has lost its end; it goes before the numbers it speaks of are given out again.
+fn restore(ground: Ground<'_>, last: u64, replay: &mut dyn Replay) -> Result<u64, OpenError> {
     match snapshot::load(ground.disk, ground.layout, ground.options.vocabulary) {
-        Some(Snapshot { seq, state }) if seq <= last && replay.restore(&state) => seq,
-        Some(_) | None => 0,
+        Some(Snapshot { seq, .. }) if seq > last => {
+            snapshot::remove(ground.disk, ground.layout).map_err(at(&ground.layout.snapshot()))?;
+            Ok(0)
+        }
+        Some(Snapshot { seq, state }) if replay.restore(&state) => Ok(seq),
+        Some(_) | None => Ok(0),
     }
 }
 
@@ -136,8 +147,8 @@ fn assemble(ground: Ground<'_>, parts: Parts) -> Result<Booted, OpenError> {
     for file in closed {
         let segment = match surveys.next_if(|(surveyed, _)| *surveyed == file) {
             Some((_, survey)) => {
-                let holed = ledger.survey(file, &survey);
-                Closed::new(file, length(file)?, survey.seqs).with_damage(holed).with_index(survey.index)
+                let damage = ledger.survey(file, &survey);
+                Closed::new(file, length(file)?, survey.seqs).with_damage(damage).with_index(survey.index)
             }
             None => {
                 let entry = catalog.get(&file.number).copied();
@@ -151,8 +162,10 @@ fn assemble(ground: Ground<'_>, parts: Parts) -> Result<Booted, OpenError> {
     let Some((file, survey)) = surveys.next() else {
         return Err(OpenError::io(&ground.layout.log(), io::Error::other("the open segment was not read")));
     };
-    let holed = ledger.survey(file, &survey);
+    let damage = ledger.survey(file, &survey);
     let next = ledger.next();
-    let active = Active { file, seqs: survey.seqs, holed, index: survey.index };
-    Ok(Booted { lock, view: View { closed: segments, active }, report, next, len: length(file)? })
+    let outdated = survey.header.is_some_and(|header| header.vocabulary < ground.options.vocabulary);
+    let active = Active { file, seqs: survey.seqs, damage, index: survey.index };
+    let view = View { closed: segments, active };
+    Ok(Booted { lock, view, report, next, len: length(file)?, outdated })
 }

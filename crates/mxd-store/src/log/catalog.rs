@@ -60,9 +60,9 @@ pub(crate) fn save_index(
     publish(disk, &layout.tmp(), &layout.index(segment), &file)
 }
 
-/// Forgets what is cached about a segment that is about to change, durably.
+/// Forgets what is cached about a segment that is about to change, and the state made from it, durably.
 pub(crate) fn forget(disk: &dyn Disk, layout: &Layout, segment: u32) -> io::Result<()> {
-    for path in [layout.catalog(), layout.index(segment)] {
+    for path in [layout.catalog(), layout.index(segment), layout.snapshot()] {
         match disk.remove(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}

@@ -1,6 +1,7 @@
 //! Which commits are missing where: the damage of all segments, told in order.
 
 use super::report::{Damage, Report};
+use super::view::KnownDamage;
 use crate::layout::Layout;
 use crate::limits::DAMAGES_LISTED;
 use crate::segment::SegmentFile;
@@ -26,18 +27,21 @@ impl<'a> Ledger<'a> {
         self.next
     }
 
-    /// Notes a segment that was read; tells whether it is damaged.
-    pub(crate) fn survey(&mut self, file: SegmentFile, survey: &Survey) -> bool {
+    /// Notes a segment that was read; tells what is wrong inside.
+    pub(crate) fn survey(&mut self, file: SegmentFile, survey: &Survey) -> KnownDamage {
         let begin = survey.header.as_ref().map(|header| header.first).or(survey.seqs.map(|(first, _)| first));
         // Without its header, a segment's first hole tells from where on commits are missing.
         let headless = survey.header.is_none() && !survey.holes.is_empty();
         self.arrive(file, begin.filter(|_| !headless));
+        let mut damage = KnownDamage { any: !survey.is_sound(), lost: Vec::new() };
         for Hole { start, bytes, from, to } in &survey.holes {
-            self.damage(file, (*start, *bytes), (from.unwrap_or(self.next), *to));
+            let from = from.unwrap_or(self.next);
+            self.damage(file, (*start, *bytes), (from, *to));
+            damage.lost.extend((from < *to).then(|| (from, to - 1)));
         }
         self.next = survey.next().unwrap_or(self.next).max(self.next);
         self.open = survey.tail.map(|(start, bytes)| (file, start, bytes));
-        !survey.is_sound()
+        damage
     }
 
     /// Notes a segment that the catalog speaks for.

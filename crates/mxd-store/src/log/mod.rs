@@ -151,7 +151,9 @@ impl Log {
         let path = active.path(&layout.log());
         let file = disk.open_for_writing(&path).map_err(|error| OpenError::io(&path, error))?;
         let (len, next) = (booted.len, booted.next);
-        let tail = Tail { file, number: active.number, len, next, dirty: false, buffer: Vec::new() };
+        let must_rotate = booted.outdated;
+        let tail =
+            Tail { file, number: active.number, len, next, dirty: false, must_rotate, buffer: Vec::new() };
         let shared = Arc::new_cyclic(|shared| Shared {
             blobs: Blobs::new(Arc::clone(&disk), layout.clone()),
             queue: Queue::default(),
@@ -165,6 +167,7 @@ impl Log {
             layout,
             options,
         });
+        shared.finish_sweep().map_err(|error| OpenError::io(&shared.layout.tmp(), error))?;
         if shared.view().has_plain() {
             shared.call_upkeep();
         }

@@ -5,13 +5,14 @@ use std::sync::{Arc, PoisonError};
 
 use zstd::bulk::Decompressor;
 
+use super::view::{Active, KnownDamage};
 use super::{Commit, Log};
 use crate::disk::DiskFile;
 use crate::error::ReadError;
 use crate::limits::READ_BYTES;
 use crate::line::Line;
 use crate::segment::chunk::{ChunkSpan, unpack};
-use crate::segment::index::{Block, SegmentIndex};
+use crate::segment::index::{Block, Extent, SegmentIndex};
 use crate::segment::walk::Survey;
 use crate::segment::{Form, SegmentFile};
 
@@ -36,7 +37,7 @@ impl Log {
                 break;
             };
             self.read_run(&run, &mut harvest)?;
-            if run.open {
+            if run.place.open {
                 break; // This was the end of the log; what has come since is for the next read.
             }
             segment = run.file.number;
@@ -49,29 +50,27 @@ impl Log {
         let shared = &*self.shared;
         // Until the file is open, nobody may put another one in its place: the blocks fit only this one.
         let _still = shared.swap.read().unwrap_or_else(PoisonError::into_inner);
-        let (closed, active) = {
+        let closed = {
             let view = shared.view();
             let has_more = |seqs: Option<(u64, u64)>| seqs.is_some_and(|(_, last)| last > wanted.after);
-            let closed = view.closed.range(segment + 1..).find(|(_, closed)| has_more(closed.seqs));
-            match closed {
-                Some((_, closed)) => (Some(Arc::clone(closed)), None),
-                None => {
-                    (None, Some((view.active.file, view.active.holed, wanted.blocks(&view.active.index))))
-                }
+            match view.closed.range(segment + 1..).find(|(_, closed)| has_more(closed.seqs)) {
+                Some((_, closed)) => Ok(Arc::clone(closed)),
+                None if view.active.file.number <= segment => return Ok(None),
+                None => Err((view.active.file, Place::of_active(&view.active, wanted))),
             }
         };
-        let (file, open, holed, blocks) = match (closed, active) {
-            (Some(closed), _) => {
+        let (file, place) = match closed {
+            Err(active) => active,
+            Ok(closed) => {
                 let failed = |error| ReadError::io(&closed.file.path(&shared.layout.log()), error);
                 let index = closed.index(&*shared.disk, &shared.layout).map_err(failed)?;
-                (closed.file, false, closed.holed, wanted.blocks(&index))
+                let (end, damage) = (end(closed.seqs), closed.damage.clone());
+                (closed.file, Place { open: false, end, damage, extents: wanted.extents(&index) })
             }
-            (None, Some((file, holed, blocks))) if file.number > segment => (file, true, holed, blocks),
-            (None, _) => return Ok(None),
         };
         let path = file.path(&shared.layout.log());
         let text = shared.disk.open(&path).map_err(|error| ReadError::io(&path, error))?;
-        Ok(Some(Run { file, text, open, holed, blocks }))
+        Ok(Some(Run { file, text, place }))
     }
 
     fn read_run(&self, run: &Run, harvest: &mut Harvest<'_>) -> Result<(), ReadError> {
@@ -79,24 +78,34 @@ impl Log {
         let failed = |error| ReadError::io(&path, error);
         let mut decompressor = Decompressor::new().map_err(failed)?;
         let (mut stored, mut text) = (Vec::new(), Vec::new());
-        for block in &run.blocks {
+        for extent in &run.place.extents {
             if harvest.is_full() {
                 break;
             }
-            stored.resize(usize::try_from(block.bytes).map_err(|error| failed(io::Error::other(error)))?, 0);
-            let got = run.text.read_at(block.start, &mut stored).map_err(failed)?;
+            let Block { first, start, bytes } = extent.block;
+            stored.resize(usize::try_from(bytes).map_err(|error| failed(io::Error::other(error)))?, 0);
+            let got = run.text.read_at(start, &mut stored).map_err(failed)?;
             stored.truncate(got);
+            let commits = (first, extent.next.unwrap_or(run.place.end));
             let sound = match run.file.form {
-                Form::Plain => harvest.take(&stored),
-                Form::Packed => unpack(&mut decompressor, &stored, &mut text).is_ok() && harvest.take(&text),
+                Form::Plain => harvest.take(&stored, commits, &run.place.damage),
+                Form::Packed => {
+                    unpack(&mut decompressor, &stored, &mut text).is_ok()
+                        && harvest.take(&text, commits, &run.place.damage)
+                }
             };
-            if !sound && !run.holed {
-                self.shared.distrust();
-                return Err(ReadError::Damaged { path, offset: block.start });
+            if !sound {
+                self.shared.distrust(run.file.number);
+                return Err(ReadError::Damaged { path, offset: start });
             }
         }
         Ok(())
     }
+}
+
+/// The number after the last commit.
+fn end(seqs: Option<(u64, u64)>) -> u64 {
+    seqs.map_or(0, |(_, last)| last + 1)
 }
 
 struct Wanted<'a> {
@@ -106,22 +115,36 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    fn blocks(&self, index: &SegmentIndex) -> Vec<Block> {
+    fn extents(&self, index: &SegmentIndex) -> Vec<Extent> {
         match self.task {
             Some(task) => index.of_task(task, self.after),
-            None => index.after(self.after).to_vec(),
+            None => index.after(self.after),
         }
     }
 }
 
-/// Blocks of one segment.
+/// Blocks of one segment, and its open file.
 struct Run {
     file: SegmentFile,
     text: Box<dyn DiskFile>,
-    /// Whether the segment was still growing.
+    place: Place,
+}
+
+/// What the view said of a segment.
+struct Place {
+    /// Whether it was still growing.
     open: bool,
-    holed: bool,
-    blocks: Vec<Block>,
+    /// The number after its last commit.
+    end: u64,
+    damage: KnownDamage,
+    extents: Vec<Extent>,
+}
+
+impl Place {
+    fn of_active(active: &Active, wanted: &Wanted<'_>) -> Self {
+        let (end, damage) = (end(active.seqs), active.damage.clone());
+        Self { open: true, end, damage, extents: wanted.extents(&active.index) }
+    }
 }
 
 /// What a read has gathered.
@@ -136,16 +159,20 @@ impl Harvest<'_> {
         self.commits.len() >= self.wanted.limit || self.bytes >= READ_BYTES
     }
 
-    /// Takes what is wanted from the lines of a block; false if one of them is damaged.
-    fn take(&mut self, text: &[u8]) -> bool {
+    /// Takes what is wanted from a block that should have the commits from the first up to, not including, the second
+    /// of `commits`; false if one of them is missing and that was not known.
+    fn take(&mut self, text: &[u8], (first, end): (u64, u64), damage: &KnownDamage) -> bool {
         let mut survey = Survey::default();
         let span = ChunkSpan { text: 0, start: 0, bytes: text.len() as u64, sound: true };
+        let (mut expected, mut sound) = (damage.next_kept(first), true);
         survey.take(Form::Plain, span, text, &mut |line| {
+            sound &= line.seq == expected;
+            expected = damage.next_kept(line.seq + 1);
             if !self.is_full() {
                 self.add(line);
             }
         });
-        survey.is_sound()
+        sound && expected >= end
     }
 
     fn add(&mut self, line: &Line<'_>) {

@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use super::Options;
 use super::report::Torn;
 use super::view::survey;
-use crate::disk::{Disk, publish};
+use crate::disk::{Disk, publish, publish_with};
 use crate::error::OpenError;
 use crate::layout::Layout;
 use crate::segment::header::{FORMAT, Header};
 use crate::segment::pack::hash_of;
 use crate::segment::walk::Survey;
 use crate::segment::{Form, SegmentFile};
+
+/// How much is copied at once.
+const COPY: usize = 1024 * 1024;
 
 /// Where a log is opened and how.
 #[derive(Clone, Copy)]
@@ -34,14 +37,19 @@ pub(crate) struct Recovered {
 
 pub(crate) fn recover(ground: Ground<'_>) -> Result<Recovered, OpenError> {
     let mut closed = ground.list()?;
-    let active = match closed.pop_if(|last| last.form == Form::Plain) {
-        Some(active) => active,
+    let active = match closed.pop() {
+        Some(active) if active.form == Form::Plain => active,
+        // A segment is packed only after the next one has taken over.
+        Some(last) => {
+            return Err(OpenError::MissingSegment { dir: ground.layout.log(), missing: last.number + 1 });
+        }
         None => {
-            let active = SegmentFile::plain(closed.last().map_or(1, |last| last.number + 1));
-            ground.begin(closed.last().copied(), active)?;
+            let active = SegmentFile::plain(1);
+            ground.begin(None, active)?;
             active
         }
     };
+    ground.settle(active)?;
     let (next, torn) = ground.mend_end(closed.last().copied(), active)?;
     Ok(Recovered { closed, active, last: next - 1, torn })
 }
@@ -67,6 +75,14 @@ impl Ground<'_> {
         }
     }
 
+    /// Makes durable what the last owner may have left in the system's memory when it was killed: everything that is
+    /// found from here on counts as durable.
+    fn settle(self, active: SegmentFile) -> Result<(), OpenError> {
+        let (dir, path) = (self.layout.log(), self.path(active));
+        self.disk.sync_dir(&dir).map_err(at(&dir))?;
+        self.disk.open_for_writing(&path).and_then(|file| file.sync()).map_err(at(&path))
+    }
+
     /// Cuts off what a crash left unfinished, keeping the bytes; gives the number of the next commit.
     fn mend_end(
         self,
@@ -79,7 +95,9 @@ impl Ground<'_> {
         self.check_version(active, &found)?;
         let hole = found.holes.iter().find(|hole| hole.swallows_beyond(found.durable)).map(|hole| hole.start);
         let Some(offset) = hole.or(found.tail.map(|(start, _)| start)) else {
-            return Ok((self.renew_unused(before, active, &found)?, None));
+            let empty = found.header.is_none() && found.seqs.is_none();
+            let next = if empty { self.begin(before, active)? } else { found.next().unwrap_or(1) };
+            return Ok((next, None));
         };
         let (bytes, kept) = self.set_apart(active, offset).map_err(failed)?;
         let torn = Torn { path: path.clone(), offset, bytes, kept };
@@ -94,33 +112,6 @@ impl Ground<'_> {
         };
         let left = cut().map_err(failed)?;
         Ok((left.next().unwrap_or(1), Some(torn)))
-    }
-
-    /// A segment that was begun while the disk failed may never have been used: the one before it went on growing,
-    /// and the header made for that moment no longer fits. Gives the number of the next commit.
-    fn renew_unused(
-        self,
-        before: Option<SegmentFile>,
-        active: SegmentFile,
-        found: &Survey,
-    ) -> Result<u64, OpenError> {
-        let next = found.next().unwrap_or(1);
-        match (&found.header, before) {
-            _ if found.seqs.is_some() => Ok(next),
-            // The file is empty.
-            (None, _) => self.begin(before, active),
-            // What is packed was packed after this segment had taken over.
-            (Some(header), Some(before)) if before.form == Form::Plain => {
-                let path = self.path(active);
-                let fitting =
-                    self.header_after(Some(before), active).map_err(|error| OpenError::io(&path, error))?;
-                if fitting.first == header.first && fitting.previous == header.previous {
-                    return Ok(next);
-                }
-                self.begin(Some(before), active)
-            }
-            (Some(_), _) => Ok(next),
-        }
     }
 
     /// Makes a segment that follows `before`; gives the number of its first commit.
@@ -148,18 +139,27 @@ impl Ground<'_> {
     /// Copies the end of a segment into the quarantine, under a name that is free.
     fn set_apart(self, file: SegmentFile, offset: u64) -> io::Result<(u64, PathBuf)> {
         let source = self.disk.open(&self.path(file))?;
-        let length = source.len()?.saturating_sub(offset);
-        let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
-        let got = source.read_at(offset, &mut bytes)?;
-        bytes.truncate(got);
+        let bytes = source.len()?.saturating_sub(offset);
         let taken = self.disk.list(&self.layout.quarantine())?;
         let name = (1u64..)
             .map(|count| format!("{:06}-{offset}-{count}.torn", file.number))
             .find(|name| taken.binary_search(name).is_err())
             .unwrap_or_default();
         let kept = self.layout.quarantine().join(name);
-        publish(self.disk, &self.layout.tmp(), &kept, &bytes)?;
-        Ok((got as u64, kept))
+        publish_with(self.disk, &self.layout.tmp(), &kept, |copy| {
+            let mut buffer = vec![0; COPY];
+            let mut done = 0;
+            while done < bytes {
+                let got = source.read_at(offset + done, &mut buffer)?;
+                if got == 0 {
+                    return Err(io::ErrorKind::UnexpectedEof.into());
+                }
+                copy.write_at(done, &buffer[..got])?;
+                done += got as u64;
+            }
+            Ok(())
+        })?;
+        Ok((bytes, kept))
     }
 
     /// Refuses what a later major version has written.

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 
 use crate::disk::Disk;
 use crate::line::{Line, OwnedLine};
@@ -40,15 +41,7 @@ pub(crate) fn scan(
     listener: &mut impl Listener,
 ) -> Result<(), (SegmentFile, io::Error)> {
     let filter = listener.filter();
-    if let [file] = files {
-        let survey = survey(disk, log, *file, filter, |lines| {
-            pass_on(&lines, listener);
-            true
-        });
-        listener.end(*file, survey.map_err(|error| (*file, error))?);
-        return Ok(());
-    }
-    let threads = threads.clamp(1, files.len().max(1));
+    let threads = if files.len() > 1 { threads.min(files.len()) } else { 0 };
     let (senders, receivers): (Vec<_>, Vec<_>) = files.iter().map(|_| sync_channel(AHEAD)).unzip();
     let work = Mutex::new(files.iter().zip(senders));
     // One segment more than there are threads may be begun before the listener has heard one to its end.
@@ -58,15 +51,16 @@ pub(crate) fn scan(
         let _ = permit.try_send(());
     }
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some((file, sender)) = next_segment(&permits, &work) {
-                    let end =
-                        survey(disk, log, *file, filter, |lines| sender.send(Told::Lines(lines)).is_ok());
-                    // If the listener has gone, nobody needs the end.
-                    let _ = sender.send(Told::End(end.map(Box::new)));
-                }
-            });
+        let read = || {
+            while let Some((file, sender)) = next_segment(&permits, &work) {
+                let end = survey(disk, log, *file, filter, |lines| sender.send(Told::Lines(lines)).is_ok());
+                // If the listener has gone, nobody needs the end.
+                let _ = sender.send(Told::End(end.map(Box::new)));
+            }
+        };
+        let start = |_: &usize| Builder::new().name("log-scan".into()).spawn_scoped(scope, read).is_ok();
+        if (0..threads).filter(start).count() == 0 {
+            return files.iter().try_for_each(|file| read_here(disk, log, *file, listener));
         }
         // Moved in here, so that the threads see the end of the permits whatever becomes of us.
         let permit = permit;
@@ -76,6 +70,22 @@ pub(crate) fn scan(
             Ok(())
         })
     })
+}
+
+/// Reads a segment on this thread: it is the only one, or there are no others to be had.
+fn read_here(
+    disk: &dyn Disk,
+    log: &Path,
+    file: SegmentFile,
+    listener: &mut impl Listener,
+) -> Result<(), (SegmentFile, io::Error)> {
+    let filter = listener.filter();
+    let found = survey(disk, log, file, filter, |lines| {
+        pass_on(&lines, listener);
+        true
+    });
+    listener.end(file, found.map_err(|error| (file, error))?);
+    Ok(())
 }
 
 /// Waits until another segment may be read, and takes it; `None` when there is none or nobody listens any more.

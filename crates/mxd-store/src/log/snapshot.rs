@@ -55,3 +55,9 @@ pub(crate) fn load(disk: &dyn Disk, layout: &Layout, vocabulary: u32) -> Option<
     let whole = label.bytes == state.len() as u64 && label.checksum == crc32fast::hash(&state);
     (ours && whole).then_some(Snapshot { seq: label.seq, state })
 }
+
+/// Removes the snapshot for good.
+pub(crate) fn remove(disk: &dyn Disk, layout: &Layout) -> io::Result<()> {
+    disk.remove(&layout.snapshot())?;
+    disk.sync_dir(&layout.cache())
+}

@@ -57,7 +57,8 @@ impl Shared {
     pub(crate) fn call_flusher(&self) {
         let started = {
             let mut running = self.threads.running();
-            if running.flusher.is_none() && !running.ended {
+            let serving = running.flusher.as_ref().is_some_and(|flusher| !flusher.is_finished());
+            if !serving && !running.ended {
                 running.flusher = self.start("log-flusher", |shared| shared.serve());
             }
             running.flusher.is_some()
@@ -65,7 +66,7 @@ impl Shared {
         if started {
             self.queue.wake();
         } else {
-            self.flush(&mut self.lock_tail());
+            while self.flush(&mut self.lock_tail()) > 0 {}
         }
     }
 

@@ -37,7 +37,8 @@ impl Shared {
         let (index, bytes) = pack(&*self.disk, (&segment.file.path(&log), &index), &draft)?;
         // The index is on disk and read back when somebody asks for this segment.
         catalog::save_index(&*self.disk, &self.layout, (number, bytes), &index)?;
-        let packed = Closed::new(SegmentFile::packed(number), bytes, segment.seqs).with_damage(segment.holed);
+        let packed =
+            Closed::new(SegmentFile::packed(number), bytes, segment.seqs).with_damage(segment.damage.clone());
         self.put_in_place(&draft, packed)?;
         self.disk.remove(&segment.file.path(&log))?;
         self.disk.sync_dir(&log)
@@ -60,8 +61,11 @@ impl Shared {
         catalog::save_catalog(&*self.disk, &self.layout, &entries)
     }
 
-    /// Something read was not what was written: let the next boot look at everything.
-    pub(crate) fn distrust(&self) {
+    /// Something read from a segment was not what was written: let the next boot look at it.
+    pub(crate) fn distrust(&self, number: u32) {
+        if let Some(segment) = self.view().closed.get(&number) {
+            segment.suspect();
+        }
         let _ = self.disk.remove(&self.layout.catalog());
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::prune::records;
+use super::prune::{Record, records_in};
 use crate::disk::Disk;
 use crate::layout::Layout;
 use crate::segment::SegmentFile;
@@ -40,10 +40,32 @@ pub struct Problem {
     pub what: String,
 }
 
+/// How often the log is read again when its owner changed it meanwhile.
+const TRIES: usize = 4;
+
 /// Reads the whole log in `dir` and proves or refutes that it is whole. Changes nothing, takes no lock, and may
 /// run beside the owner of the log; what the owner is writing meanwhile may show as an unfinished end.
 pub fn verify(disk: &dyn Disk, dir: &Path) -> io::Result<Proof> {
     let layout = Layout::new(dir);
+    let mut last = attempt(disk, &layout);
+    for _ in 1..TRIES {
+        // A segment that was packed or pruned while we read looks wrong once; what is wrong looks wrong again.
+        match &last {
+            Ok(proof) if proof.problems.is_empty() => break,
+            Err(error) if error.kind() != io::ErrorKind::NotFound => break,
+            Ok(_) | Err(_) => {}
+        }
+        let again = attempt(disk, &layout);
+        let same = matches!((&last, &again), (Ok(one), Ok(other)) if one.problems == other.problems);
+        last = again;
+        if same {
+            break;
+        }
+    }
+    last
+}
+
+fn attempt(disk: &dyn Disk, layout: &Layout) -> io::Result<Proof> {
     let mut checker = Checker { proof: Proof::default(), next: 1, before: None, replaced: HashMap::new() };
     let mut files = Vec::new();
     for name in disk.list(&layout.log())? {
@@ -54,29 +76,37 @@ pub fn verify(disk: &dyn Disk, dir: &Path) -> io::Result<Proof> {
         }
     }
     files.sort_by_key(|file| file.number);
-    for file in &files {
-        let records = records(disk, &layout, *file)?;
-        checker.replaced.extend(records.into_iter().map(|record| ((record.segment, record.was), record.now)));
-    }
-    for (number, file) in (1..).zip(&files) {
+    let mut read_files = Vec::new();
+    for file in files {
         let path = file.path(&layout.log());
+        let mut records = Vec::new();
+        let (survey, hash) = read(disk, &path, file, &mut records)?;
+        checker.replaced.extend(records.into_iter().map(|record| ((record.segment, record.was), record.now)));
+        read_files.push((file, path, survey, hash));
+    }
+    for (number, (file, path, survey, hash)) in (1..).zip(read_files) {
         if file.number != number {
             checker.problem(&path, 0, format!("segment {number:06} is missing before it"));
             break;
         }
-        let (survey, hash) = read(disk, &path, *file)?;
-        checker.segment(*file, &path, &survey, hash);
+        checker.segment(file, &path, &survey, hash);
     }
     Ok(checker.proof)
 }
 
-/// Surveys a segment and hashes its text.
-fn read(disk: &dyn Disk, path: &Path, file: SegmentFile) -> io::Result<(Survey, String)> {
+/// Surveys a segment, hashes its text and collects the records of removals in it.
+fn read(
+    disk: &dyn Disk,
+    path: &Path,
+    file: SegmentFile,
+    records: &mut Vec<Record>,
+) -> io::Result<(Survey, String)> {
     let mut chunks = Chunks::open(disk, path, file.form)?;
     let (mut survey, mut hash) = (Survey::default(), Sha256::new());
     let mut text = Vec::new();
     while let Some(span) = chunks.next(&mut text)? {
         hash.update(&text);
+        records_in(&text, records);
         survey.take(file.form, span, &text, &mut |_| {});
     }
     Ok((survey, spell_hash(&hash.finalize())))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::catalog::{self, Catalog, Entry};
@@ -26,8 +27,32 @@ pub(crate) struct Active {
     pub(crate) file: SegmentFile,
     /// The first and the last durable commit.
     pub(crate) seqs: Option<(u64, u64)>,
-    pub(crate) holed: bool,
+    pub(crate) damage: KnownDamage,
     pub(crate) index: SegmentIndex,
+}
+
+impl Active {
+    /// One without commits.
+    pub(crate) fn new(file: SegmentFile) -> Self {
+        Self { file, seqs: None, damage: KnownDamage::default(), index: SegmentIndex::default() }
+    }
+}
+
+/// What is known to be wrong with a segment. Readers pass over it; anything else that is wrong is an error.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct KnownDamage {
+    /// Whether anything is.
+    pub(crate) any: bool,
+    /// The commits that are lost by it, each range first and last.
+    pub(crate) lost: Vec<(u64, u64)>,
+}
+
+impl KnownDamage {
+    /// The next number from `seq` on that is not known to be lost.
+    pub(crate) fn next_kept(&self, seq: u64) -> u64 {
+        let ranges = self.lost.iter().filter(|(from, to)| (*from..=*to).contains(&seq));
+        ranges.map(|(_, to)| to + 1).max().map_or(seq, |next| self.next_kept(next))
+    }
 }
 
 /// A segment that will not grow any more.
@@ -37,14 +62,16 @@ pub(crate) struct Closed {
     pub(crate) bytes: u64,
     /// The first and the last sound commit; none if nothing in it can be read.
     pub(crate) seqs: Option<(u64, u64)>,
-    /// Whether damage is known, which readers then pass over.
-    pub(crate) holed: bool,
+    pub(crate) damage: KnownDamage,
+    /// Set when something read from it was not what was written, and nobody had known.
+    suspect: AtomicBool,
     index: OnceLock<Arc<SegmentIndex>>,
 }
 
 impl Closed {
     pub(crate) fn new(file: SegmentFile, bytes: u64, seqs: Option<(u64, u64)>) -> Self {
-        Self { file, bytes, seqs, holed: false, index: OnceLock::new() }
+        let (damage, suspect) = (KnownDamage::default(), AtomicBool::new(false));
+        Self { file, bytes, seqs, damage, suspect, index: OnceLock::new() }
     }
 
     pub(crate) fn with_index(mut self, index: SegmentIndex) -> Self {
@@ -52,9 +79,14 @@ impl Closed {
         self
     }
 
-    pub(crate) fn with_damage(mut self, holed: bool) -> Self {
-        self.holed = holed;
+    pub(crate) fn with_damage(mut self, damage: KnownDamage) -> Self {
+        self.damage = damage;
         self
+    }
+
+    /// Lets the next boot look at it.
+    pub(crate) fn suspect(&self) {
+        self.suspect.store(true, Ordering::Relaxed);
     }
 
     /// The index: from memory, from its cache, or by reading the segment.
@@ -76,7 +108,8 @@ impl Closed {
 
     /// What the catalog may say of it; nothing if it is damaged.
     pub(crate) fn entry(&self) -> Option<Entry> {
-        let (first, last) = self.seqs.filter(|_| !self.holed)?;
+        let sound = !self.damage.any && !self.suspect.load(Ordering::Relaxed);
+        let (first, last) = self.seqs.filter(|_| sound)?;
         Some(Entry { form: self.file.form, bytes: self.bytes, first, last })
     }
 }

@@ -19,7 +19,7 @@ use crate::error::AppendError;
 use crate::limits::{GROUP_BYTES, QUEUE_BYTES};
 use crate::line::Draft;
 use crate::segment::header::{FORMAT, Header};
-use crate::segment::index::SegmentIndex;
+use crate::segment::index::LineSpan;
 use crate::segment::pack::hash_of;
 use crate::segment::{Form, SegmentFile};
 
@@ -154,6 +154,9 @@ pub(crate) struct Tail {
     pub(crate) next: u64,
     /// Whether a failed write may have left bytes after `len`.
     pub(crate) dirty: bool,
+    /// Whether the next segment may have been begun already, or this one is of an older version: then nothing more
+    /// is written to it.
+    pub(crate) must_rotate: bool,
     pub(crate) buffer: Vec<u8>,
 }
 
@@ -222,7 +225,8 @@ impl Shared {
 
     /// Clears the traces of a failed write, and begins a new segment when this one is full.
     fn make_room(&self, tail: &mut Tail) -> io::Result<()> {
-        if tail.len >= self.options.segment_bytes { self.rotate(tail) } else { tail.clean() }
+        let full = tail.len >= self.options.segment_bytes;
+        if full || tail.must_rotate { self.rotate(tail) } else { tail.clean() }
     }
 
     /// Writes and syncs the group, then shows it to readers; gives the number of its first commit.
@@ -233,7 +237,8 @@ impl Shared {
         for (seq, (draft, _)) in (first..).zip(group) {
             let start = tail.buffer.len();
             draft.write(seq, first - 1, &mut tail.buffer);
-            spans.push((tail.len + start as u64, (tail.buffer.len() - start) as u64));
+            let bytes = (tail.buffer.len() - start) as u64;
+            spans.push(LineSpan { start: tail.len + start as u64, bytes, joined: false });
         }
         tail.dirty = true;
         if let Err(error) = tail.file.write_at(tail.len, &tail.buffer).and_then(|()| tail.file.sync()) {
@@ -270,16 +275,18 @@ impl Shared {
             previous: Some(hash_of(&*self.disk, &old.path(&log), Form::Plain)?),
         };
         let line = header.line();
+        tail.must_rotate = true;
         publish(&*self.disk, &self.layout.tmp(), &new.path(&log), &line)?;
         let file = self.disk.open_for_writing(&new.path(&log))?;
         {
             let mut view = self.view_mut();
-            let fresh = Active { file: new, seqs: None, holed: false, index: SegmentIndex::default() };
-            let done = std::mem::replace(&mut view.active, fresh);
-            let closed = Closed::new(old, tail.len, done.seqs).with_damage(done.holed).with_index(done.index);
+            let done = std::mem::replace(&mut view.active, Active::new(new));
+            let closed =
+                Closed::new(old, tail.len, done.seqs).with_damage(done.damage).with_index(done.index);
             view.closed.insert(old.number, closed.into());
         }
         (tail.file, tail.number, tail.len) = (file, new.number, line.len() as u64);
+        tail.must_rotate = false;
         self.call_upkeep();
         Ok(())
     }

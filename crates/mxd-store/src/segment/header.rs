@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::SEQ_LIMIT;
 use crate::line::{seal, unseal};
 
 /// The line format this program writes.
@@ -39,7 +40,7 @@ impl Header {
             return None;
         }
         body.push(b'}');
-        serde_json::from_slice(&body).ok()
+        serde_json::from_slice(&body).ok().filter(|header: &Self| (1..SEQ_LIMIT).contains(&header.first))
     }
 }
 

@@ -17,6 +17,24 @@ pub(crate) struct Block {
     pub(crate) bytes: u64,
 }
 
+/// A block and where the commits in it end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extent {
+    pub(crate) block: Block,
+    /// The first commit of the next block, if there is one.
+    pub(crate) next: Option<u64>,
+}
+
+/// Where a line stands in a plain segment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LineSpan {
+    pub(crate) start: u64,
+    /// Its length with the line end.
+    pub(crate) bytes: u64,
+    /// Whether the line end before it is damaged.
+    pub(crate) joined: bool,
+}
+
 /// The blocks of a segment and which tasks each one speaks of.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SegmentIndex {
@@ -26,10 +44,12 @@ pub(crate) struct SegmentIndex {
 }
 
 impl SegmentIndex {
-    /// Notes one line of a plain segment.
-    pub(crate) fn add<'a>(&mut self, seq: u64, span: (u64, u64), tasks: impl Iterator<Item = &'a str>) {
-        let (start, bytes) = span;
-        if self.blocks.last().is_none_or(|block| block.bytes >= BLOCK_BYTES as u64) {
+    /// Notes one line of a plain segment. A line that is `joined` to the one before, because the line end between
+    /// them is damaged, can only be found together with it.
+    pub(crate) fn add<'a>(&mut self, seq: u64, span: LineSpan, tasks: impl Iterator<Item = &'a str>) {
+        let LineSpan { start, bytes, joined } = span;
+        let full = |block: &Block| block.bytes >= BLOCK_BYTES as u64 && !joined;
+        if self.blocks.last().is_none_or(full) {
             self.blocks.push(Block { first: seq, start, bytes: 0 });
         }
         if let Some(block) = self.blocks.last_mut() {
@@ -70,22 +90,29 @@ impl SegmentIndex {
     }
 
     /// The blocks that may hold commits after `after`.
-    pub(crate) fn after(&self, after: u64) -> &[Block] {
-        let position = self.blocks.partition_point(|block| block.first <= after);
-        &self.blocks[position.saturating_sub(1)..]
+    pub(crate) fn after(&self, after: u64) -> Vec<Extent> {
+        (self.first_after(after)..self.blocks.len()).filter_map(|number| self.extent(number)).collect()
     }
 
     /// The blocks that may hold commits of `task` after `after`.
-    pub(crate) fn of_task(&self, task: &str, after: u64) -> Vec<Block> {
-        let from = self.blocks.len() - self.after(after).len();
+    pub(crate) fn of_task(&self, task: &str, after: u64) -> Vec<Extent> {
+        let from = self.first_after(after);
         let numbers = self.tasks.get(task).map_or(&[][..], Vec::as_slice);
         numbers
             .iter()
             .map(|number| *number as usize)
             .filter(|number| *number >= from)
-            .filter_map(|n| self.blocks.get(n))
-            .copied()
+            .filter_map(|number| self.extent(number))
             .collect()
+    }
+
+    fn first_after(&self, after: u64) -> usize {
+        self.blocks.partition_point(|block| block.first <= after).saturating_sub(1)
+    }
+
+    fn extent(&self, number: usize) -> Option<Extent> {
+        let block = *self.blocks.get(number)?;
+        Some(Extent { block, next: self.blocks.get(number + 1).map(|next| next.first) })
     }
 }
 
@@ -99,16 +126,18 @@ mod tests {
         let line = BLOCK_BYTES as u64 / 2;
         for seq in 1..=9 {
             let task = if seq == 7 { "rare" } else { "common" };
-            index.add(seq, (100 + (seq - 1) * line, line), std::iter::once(task));
+            let span = LineSpan { start: 100 + (seq - 1) * line, bytes: line, joined: false };
+            index.add(seq, span, std::iter::once(task));
         }
-        let firsts = |blocks: &[Block]| blocks.iter().map(|block| block.first).collect::<Vec<_>>();
-        assert_eq!(firsts(index.blocks()), [1, 3, 5, 7, 9]);
+        let firsts =
+            |extents: Vec<Extent>| extents.iter().map(|extent| extent.block.first).collect::<Vec<_>>();
         assert_eq!(firsts(index.after(0)), [1, 3, 5, 7, 9]);
         assert_eq!(firsts(index.after(4)), [3, 5, 7, 9]);
         assert_eq!(firsts(index.after(5)), [5, 7, 9]);
-        assert_eq!(firsts(&index.of_task("rare", 0)), [7]);
-        assert_eq!(firsts(&index.of_task("rare", 9)), [0u64; 0]);
-        assert_eq!(firsts(&index.of_task("common", 6)), [5, 7, 9]);
+        assert_eq!(firsts(index.of_task("rare", 0)), [7]);
+        assert_eq!(firsts(index.of_task("rare", 9)), [0u64; 0]);
+        assert_eq!(firsts(index.of_task("common", 6)), [5, 7, 9]);
+        assert_eq!(index.after(7).iter().map(|extent| extent.next).collect::<Vec<_>>(), [Some(9), None]);
         assert_eq!(index.blocks()[1], Block { first: 3, start: 100 + 2 * line, bytes: 2 * line });
     }
 }

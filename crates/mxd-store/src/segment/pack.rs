@@ -80,10 +80,13 @@ pub(crate) fn pack(
     let mut packer = Packer::create(disk, draft)?;
     let mut text = Vec::new();
     let mut frames = Vec::with_capacity(index.blocks().len());
-    // Frames are cut where blocks begin, so that nothing between them, sound or not, is left out.
+    // Frames are cut where blocks begin, so that nothing between them, sound or not, is left out. A segment without
+    // a readable line is one frame that no index knows of.
     let mut from = 0;
-    for (position, block) in index.blocks().iter().enumerate() {
-        let to = index.blocks().get(position + 1).map_or(end, |next| next.start);
+    let none = [Block { first: 0, start: 0, bytes: end }];
+    let blocks = if index.blocks().is_empty() { &none[..] } else { index.blocks() };
+    for (position, block) in blocks.iter().enumerate() {
+        let to = blocks.get(position + 1).map_or(end, |next| next.start);
         text.resize(usize::try_from(to - from).map_err(io::Error::other)?, 0);
         if file.read_at(from, &mut text)? < text.len() {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -98,5 +101,6 @@ pub(crate) fn pack(
     if !same {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the packed segment does not read back"));
     }
+    frames.truncate(index.blocks().len());
     Ok((index.with_blocks(frames), length))
 }

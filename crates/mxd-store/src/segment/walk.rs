@@ -3,7 +3,7 @@
 use super::Form;
 use super::chunk::ChunkSpan;
 use super::header::Header;
-use super::index::SegmentIndex;
+use super::index::{LineSpan, SegmentIndex};
 use crate::line::Line;
 
 /// How many places in a bad line are tried as the beginning of a sound one.
@@ -76,7 +76,7 @@ impl Survey {
             let newline = memchr::memchr(b'\n', &text[start..]).map(|length| start + length);
             let end = newline.unwrap_or(text.len());
             let next = newline.map_or(end, |newline| newline + 1);
-            let place = Place { form, span, start, end, next };
+            let place = Place { form, span, start, end, next, joined: false };
             if newline.is_none() || !self.line(text, place, found) {
                 self.mend(text, place, found);
             }
@@ -114,9 +114,7 @@ impl Survey {
             self.holes.push(Hole { start, bytes, from: self.expected, to: line.seq });
         }
         match place.form {
-            Form::Plain => {
-                self.index.add(line.seq, (place.text(), (place.next - place.start) as u64), line.tasks())
-            }
+            Form::Plain => self.index.add(line.seq, place.line_span(), line.tasks()),
             Form::Packed => {
                 if self.framed != Some(place.span.start) {
                     self.framed = Some(place.span.start);
@@ -145,7 +143,7 @@ impl Survey {
         } else {
             self.spoil(place.text(), (sound - place.start) as u64);
         }
-        let after = Place { start: sound, ..place };
+        let after = Place { start: sound, joined: true, ..place };
         if !self.line(text, after, found) {
             self.spoil(after.text(), (after.next - after.start) as u64);
         }
@@ -169,9 +167,15 @@ struct Place {
     start: usize,
     end: usize,
     next: usize,
+    /// Whether it hangs together with what is before it.
+    joined: bool,
 }
 
 impl Place {
+    fn line_span(&self) -> LineSpan {
+        LineSpan { start: self.text(), bytes: (self.next - self.start) as u64, joined: self.joined }
+    }
+
     /// Where it begins in the uncompressed segment.
     fn text(&self) -> u64 {
         self.span.text + self.start as u64

@@ -11,8 +11,10 @@ mod damage;
 mod dice;
 mod fold;
 mod group;
+mod hooks;
 mod power;
 mod prune;
+mod reopened;
 #[path = "../../../../testing/fold.rs"]
 mod replay;
 #[path = "../../../../testing/rounds.rs"]

@@ -21,7 +21,8 @@ fn power_cuts_lose_nothing_that_was_acknowledged() {
             history.open_and_compare(&disk, &format!("seed {seed}, life {life}"));
             disk.set_fuse(dice.below(120));
             history.live(&disk, &mut dice);
-            disk = disk.after_power_cut(&mut dice);
+            // Some lives end with the process only: the next one finds everything, synced or not, and builds on it.
+            disk = if dice.below(3) == 0 { disk.after_kill() } else { disk.after_power_cut(&mut dice) };
         }
         history.open_and_compare(&disk, &format!("seed {seed}, the end"));
         let proof = verify(&disk, Path::new("/project")).unwrap();

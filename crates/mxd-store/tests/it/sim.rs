@@ -108,6 +108,14 @@ impl SimDisk {
         world.synced.remove(&key(path));
     }
 
+    /// What the next process finds when this one is killed: everything, as durable or not as it was.
+    pub(crate) fn after_kill(&self) -> Self {
+        let world = self.world();
+        let (inodes, names) = (world.inodes.clone(), world.names.clone());
+        let (unsynced, synced) = (world.unsynced.clone(), world.synced.clone());
+        Self(Arc::new(Mutex::new(World { inodes, names, unsynced, synced, ..World::default() })))
+    }
+
     /// What a machine finds after a power cut at this moment: everything that was synced, and of the rest whatever
     /// the dice say, sector by sector.
     pub(crate) fn after_power_cut(&self, dice: &mut Dice) -> Self {
@@ -150,7 +158,7 @@ impl Inode {
         for change in &self.unsynced {
             match change {
                 Change::SetLen(len) => {
-                    if !dice.below(2) == 0 {
+                    if dice.below(2) != 0 {
                         found.resize(*len, 0);
                     }
                 }
@@ -218,8 +226,8 @@ impl World {
 
 impl Disk for SimDisk {
     /// Folders are durable at once: they hold no data and are made again if missing.
-    fn make_dir(&self, _path: &Path) -> io::Result<()> {
-        Ok(())
+    fn make_dir(&self, _path: &Path) -> io::Result<bool> {
+        Ok(false)
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
@@ -301,15 +309,15 @@ impl Disk for SimDisk {
                 }
                 NameChange::Rename(from, to) => {
                     // The creation of the old name needs no sync of its own: the rename carries the file along.
-                    let created = world
-                        .unsynced
-                        .iter()
-                        .position(|c| matches!(c, NameChange::Create(path, _) if *path == from));
+                    let creates =
+                        |change: &NameChange| matches!(change, NameChange::Create(path, _) if *path == from);
+                    let created = world.unsynced.iter().rposition(creates);
                     let fresh = created.map(|position| world.unsynced.remove(position));
-                    let inode = world.synced.remove(&from).or(match fresh {
+                    let older = world.synced.remove(&from);
+                    let inode = match fresh {
                         Some(NameChange::Create(_, inode)) => Some(inode),
-                        _ => None,
-                    });
+                        Some(NameChange::Rename(..) | NameChange::Remove(_)) | None => older,
+                    };
                     if let Some(inode) = inode {
                         world.synced.insert(to, inode);
                     }

@@ -54,6 +54,19 @@ pub(crate) fn append_on_request(dir: &Path) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Appends more than one write may carry, without blocking, and then reads all of it back; says how much there is.
+pub(crate) fn append_much(dir: &Path) -> ExitCode {
+    let log = Log::open(dir, options(), &mut ()).unwrap();
+    let body = "x".repeat(3_900_000);
+    let tickets: Vec<_> = (0..6).map(|_| log.submit(note(&body)).unwrap()).collect();
+    let answers = log.append_all((0..6).map(|_| note(&body))).unwrap();
+    assert!(tickets.into_iter().all(|ticket| ticket.wait().is_ok()) && answers.iter().all(Result::is_ok));
+    drop(log);
+    let log = Log::open(dir, options(), &mut ()).unwrap();
+    say(&format!("{} of {}", log.report().scanned, *log.head().borrow()));
+    ExitCode::SUCCESS
+}
+
 fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).unwrap();

@@ -134,3 +134,20 @@ pub(crate) fn write_limit() {
     assert_eq!(*log.head().borrow(), acknowledged + 2);
     assert_eq!((log.report().torn.as_ref(), log.report().damages.len()), (None, 0));
 }
+
+/// A system that gives no threads: whoever calls does the work.
+pub(crate) fn without_threads() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |stack: &str| {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        // No thread can have a stack of this size, so none is started.
+        command.arg("threadless").arg(dir.path()).env("RUST_MIN_STACK", stack);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let without = run("900000000000000");
+    assert!(without.ends_with(" of 12"), "{without}");
+    let with = run("2000000");
+    assert!(with.ends_with(" of 24"), "{with}");
+}
