@@ -49,6 +49,11 @@ impl Inbox {
         self.pending.len()
     }
 
+    /// How many of them start or wake the agent.
+    pub fn waking(&self) -> usize {
+        self.pending.iter().filter(|message| message.wake).count()
+    }
+
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.pending.is_empty()
@@ -69,9 +74,11 @@ impl Inbox {
         self.is_pending(id) || self.consumed.contains(&id)
     }
 
-    /// Whether a `tree_change` that says the same waits already.
+    /// Whether the last `tree_change` about the same node that waits says the same. An older one does not count: the
+    /// reader believes the last.
     pub fn has_notice(&self, change: &TreeChange) -> bool {
-        self.pending.iter().any(|message| message.notice.as_ref() == Some(change))
+        let notices = self.pending.iter().rev().filter_map(|message| message.notice.as_ref());
+        latest_about(change, notices).is_some_and(|latest| latest == change)
     }
 
     /// Puts a message in; `false` when it had been in before.
@@ -111,4 +118,12 @@ impl Inbox {
             message.wake = false;
         }
     }
+}
+
+/// The first of these notices, newest first, that is about the same node.
+pub(crate) fn latest_about<'a>(
+    change: &TreeChange,
+    mut newest_first: impl Iterator<Item = &'a TreeChange>,
+) -> Option<&'a TreeChange> {
+    newest_first.find(|notice| notice.node_id == change.node_id)
 }

@@ -23,14 +23,22 @@ pub struct Limits {
     pub persistent_depth: usize,
     /// Tasks one task can wait for.
     pub after_entries: usize,
-    /// Messages that wait in one inbox.
+    /// Tasks that can wait for one task.
+    pub waiters_per_task: usize,
+    /// Messages that wait in one inbox to start or wake the agent.
     pub inbox_per_task: usize,
+    /// Messages that wait in one inbox and only inform: they wake nobody, so they must not keep others out.
+    pub notices_per_inbox: usize,
     /// Reports that fit into an inbox beyond that: what a task waits for must reach it when it is flooded, too.
     pub report_reserve: usize,
     /// Characters of a colour, name or hex.
     pub color_chars: usize,
     /// Characters of a reason written beside a change.
     pub reason_chars: usize,
+    /// Characters of a name that comes from outside (a branch, a command, a media type).
+    pub name_chars: usize,
+    /// Bytes of all events of one decision together: they have to fit into one line of the log.
+    pub decision_bytes: usize,
 }
 
 impl Limits {
@@ -46,17 +54,28 @@ impl Limits {
         depth: 16,
         persistent_depth: 1,
         after_entries: 32,
+        waiters_per_task: 1_000,
         inbox_per_task: 1_000,
+        notices_per_inbox: 100,
         report_reserve: 1_000,
         color_chars: 32,
         reason_chars: 1_000,
+        name_chars: 255,
+        decision_bytes: 3 * 1024 * 1024,
     };
 
     /// How many ids of consumed messages an inbox remembers, to recognise one that is posted again.
     ///
     /// A constant and no field: it is part of the fold, and a state must not depend on the configuration of
     /// the program that folds it.
-    pub const REMEMBERED_MESSAGE_IDS: usize = 4_096;
+    pub const REMEMBERED_MESSAGE_IDS: usize = 512;
+}
+
+impl Limits {
+    /// What one inbox holds at the very most, whatever became of its messages.
+    pub fn inbox_in_all(&self) -> usize {
+        2 * self.inbox_per_task + self.notices_per_inbox + self.report_reserve
+    }
 }
 
 impl Default for Limits {

@@ -31,6 +31,7 @@ pub(super) fn relocate(plan: &mut Plan<'_>, id: TaskId, parent: TaskId, place: P
     }
     if parent != old_parent {
         check_depth(plan, node, parent)?;
+        plan.check_moved(id, parent)?;
     }
     let edited_by = plan.edited_by();
     plan.emit(id, TaskMoved { parent_id: parent, position, edited_by });

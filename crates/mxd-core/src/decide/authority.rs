@@ -1,19 +1,33 @@
 //! Who may do what: the user everything, an agent what is in its own subtree.
 
 use super::plan::Plan;
-use super::{Actor, Refusal};
+use super::{Actor, Op, Refusal};
 use crate::id::TaskId;
-use crate::tree::{Node, Persistence};
+use crate::tree::{Node, Persistence, Status};
 
 impl Plan<'_> {
-    /// An agent whose task is gone decides nothing any more.
-    pub(super) fn check_actor(&self) -> Result<(), Refusal> {
+    /// An agent whose task is gone or no longer in progress decides nothing any more: what it still says is late.
+    /// Only the report of its end may follow that end.
+    pub(super) fn check_actor(&self, op: &Op) -> Result<(), Refusal> {
+        let Actor::Agent(agent) = self.actor else {
+            return Ok(());
+        };
+        let Some(task) = self.tree().get(agent).and_then(Node::task) else {
+            return Err(Refusal::UnknownActor { task: agent });
+        };
+        let reports_its_end = matches!(op, Op::Report { .. }) && task.status.is_ended();
+        if task.status == Status::InProgress || reports_its_end {
+            Ok(())
+        } else {
+            Err(Refusal::NotWorking { task: agent, status: task.status })
+        }
+    }
+
+    /// Whether the actor may throw the node's work away: an agent only what is below its own task.
+    pub(super) fn check_below(&self, node: TaskId, wanted: &'static str) -> Result<(), Refusal> {
         match self.actor {
-            Actor::User | Actor::Daemon => Ok(()),
-            Actor::Agent(agent) => match self.tree().get(agent).and_then(Node::task) {
-                Some(_) => Ok(()),
-                None => Err(Refusal::UnknownActor { task: agent }),
-            },
+            Actor::Agent(agent) if agent == node => Err(Refusal::OwnTask { task: node, wanted }),
+            Actor::User | Actor::Daemon | Actor::Agent(_) => self.check_subtree(node, wanted),
         }
     }
 

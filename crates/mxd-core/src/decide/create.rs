@@ -2,6 +2,7 @@
 
 use super::notices::change;
 use super::plan::Plan;
+use super::release::Waiter;
 use super::{NewFolder, NewRoot, NewTask, Place, Refusal, text};
 use crate::event::body::{CreatedKind, InitialStatus, TaskCreated};
 use crate::id::TaskId;
@@ -14,6 +15,7 @@ pub(super) fn root(plan: &mut Plan<'_>, new: NewRoot) -> Result<(), Refusal> {
     plan.check_user("create the root task")?;
     let title = text::title(plan.limits, &new.title)?;
     text::description(plan.limits, &new.description)?;
+    text::name(plan.limits, "the branch", new.branch.as_deref().unwrap_or_default())?;
     let id = plan.new_id();
     let body = TaskCreated {
         description: new.description,
@@ -36,7 +38,7 @@ pub(super) fn task(plan: &mut Plan<'_>, new: NewTask) -> Result<(), Refusal> {
         plan.check_user("set a budget")?;
     }
     plan.check_persistent(new.persistent, task_depth_below(plan, new.parent))?;
-    plan.check_after(None, &new.after)?;
+    plan.check_after(Waiter::New { parent: new.parent }, &new.after)?;
     let id = plan.new_id();
     let notice = change(TreeAction::Created, id, &title);
     let body = TaskCreated {

@@ -1,5 +1,6 @@
 //! Messages: who may write to whom, and what a message sets in motion.
 
+use super::notices::Urge;
 use super::plan::Plan;
 use super::{Actor, Effect, Post, Refusal, text};
 use crate::event::body::MessagePosted;
@@ -18,8 +19,8 @@ pub(super) fn send(plan: &mut Plan<'_>, id: MessageId, to: TaskId, post: Post) -
         return Err(Refusal::DraftTarget { task: to });
     }
     check_post(plan, &post)?;
-    let limit = plan.limits.inbox_per_task;
-    if plan.state.inbox(to).len() >= limit {
+    let (inbox, limit) = (plan.state.inbox(to), plan.limits.inbox_per_task);
+    if inbox.waking() >= limit || inbox.len() >= 2 * limit + plan.limits.notices_per_inbox {
         return Err(Refusal::InboxFull { task: to, limit });
     }
     let content = post.content.clone();
@@ -78,7 +79,14 @@ fn check_post(plan: &Plan<'_>, post: &Post) -> Result<(), Refusal> {
         Actor::Agent(_) | Actor::Daemon => 0,
     };
     let given = post.images.len();
-    if given > limit { Err(Refusal::TooManyImages { given, limit }) } else { Ok(()) }
+    if given > limit {
+        return Err(Refusal::TooManyImages { given, limit });
+    }
+    for image in &post.images {
+        text::name(plan.limits, "the media type", &image.media_type)?;
+        text::name(plan.limits, "the address of the image", &image.blob.0)?;
+    }
+    Ok(())
 }
 
 fn message(plan: &Plan<'_>, post: Post) -> Result<Message, Refusal> {
@@ -106,7 +114,7 @@ fn forward(plan: &mut Plan<'_>, (node, task): (&Node, &TaskFields), content: &st
         UserMessageForwarded { from_task_id, from_title, content, resumed }.into()
     };
     for above in plan.tree().tasks_above(node.id) {
-        plan.inform(above.id, node.id, copy.clone());
+        plan.inform(above.id, node.id, copy.clone(), Urge::Quiet);
     }
 }
 

@@ -3,6 +3,7 @@
 use super::create::task_depth_below;
 use super::notices::{Concern, change};
 use super::plan::Plan;
+use super::release::Waiter;
 use super::{DescriptionEdit, Refusal, TaskPatch, text};
 use crate::change::Change;
 use crate::event::body::TaskUpdated;
@@ -43,7 +44,8 @@ fn commit(plan: &mut Plan<'_>, node: &Node, update: TaskUpdated) -> Result<(), R
         (Some(_), _) | (_, Some(_)) => Concern::Itself,
     };
     let notice = change(TreeAction::Updated, node.id, update.title.as_deref().unwrap_or(&node.title));
-    let unblocked = update.after.as_ref().is_some_and(|after| all_released(plan, after));
+    let was_blocked = !plan.tree().blocked_by(node.id).is_empty();
+    let unblocked = was_blocked && update.after.as_ref().is_some_and(|after| all_released(plan, after));
     plan.emit(node.id, update);
     plan.announce(node.id, &notice, concern);
     if unblocked { plan.start_if_asked(node.id) } else { Ok(()) }
@@ -68,7 +70,7 @@ fn patch_work(
     check_persistence(plan, id, patch.persistent)?;
     update.persistent = patch.persistent.against(task.persistent.as_ref());
     if let Some(after) = &patch.after {
-        plan.check_after(Some(id), after)?;
+        plan.check_after(Waiter::Existing(id), after)?;
         update.after = (*after != task.after).then(|| after.clone());
     }
     Ok(())
@@ -76,8 +78,12 @@ fn patch_work(
 
 fn check_persistence(plan: &Plan<'_>, id: TaskId, wanted: Change<Persistence>) -> Result<(), Refusal> {
     match wanted {
-        Change::Keep | Change::Clear => Ok(()),
+        Change::Keep => Ok(()),
+        Change::Clear => plan.check_persistent(plan.task(id, "come back")?.1.persistent, 0),
         Change::Set(persistence) => {
+            if plan.tree().waiting_for(id).next().is_some() {
+                return Err(Refusal::PersistentDependency { dependency: id });
+            }
             let depth = plan.node(id)?.parent_id.map_or(0, |parent| task_depth_below(plan, parent));
             plan.check_persistent(Some(persistence), depth)
         }

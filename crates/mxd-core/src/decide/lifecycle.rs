@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::notices::{Concern, change};
 use super::plan::Plan;
 use super::{Actor, Effect, Reach, Refusal, text};
-use crate::event::body::{ConversationCleared, TaskDeleted, TaskReset, TaskUpdated};
+use crate::event::body::{ConversationCleared, TaskDeleted, TaskReset};
 use crate::id::TaskId;
 use crate::message::TreeAction;
 use crate::tree::{Node, Persistence, Status, TaskFields};
@@ -31,27 +31,39 @@ pub(super) fn set_status(
 fn step(plan: &mut Plan<'_>, id: TaskId, to: Status, reason: Option<String>) -> Result<(), Refusal> {
     let (node, task) = plan.task(id, "have a status")?;
     plan.check_subtree(id, "change the status of")?;
+    let by = plan.tree().blocked_by(id);
+    if to == Status::InProgress && !by.is_empty() {
+        return Err(Refusal::Blocked { task: id, by });
+    }
+    let ends_itself = plan.actor == Actor::Agent(id) && to.is_ended();
+    let unread = plan.state.inbox(id).waking();
+    if ends_itself && unread > 0 {
+        return Err(Refusal::UnreadMessages { task: id, unread });
+    }
     plan.change_status(id, (task.status, to), reason)?;
     if to == Status::InProgress {
-        let by = plan.tree().blocked_by(id);
-        if !by.is_empty() {
-            return Err(Refusal::Blocked { task: id, by });
-        }
         plan.effect(Effect::Wake { task: id });
     }
     // An agent that reports its own end is not to be shot for it.
-    if plan.actor != Actor::Agent(id) {
+    if !ends_itself {
         stop_if_running(plan, id, task);
     }
     plan.announce(id, &change(TreeAction::StatusChanged, id, &node.title), Concern::Surroundings);
-    if to.releases() { plan.release(&BTreeSet::from([id])) } else { Ok(()) }
+    release_if_new(plan, id, (task.status, to))
+}
+
+/// Starts who waited for a task, when it is the first time that it releases them.
+fn release_if_new(plan: &mut Plan<'_>, id: TaskId, (from, to): (Status, Status)) -> Result<(), Refusal> {
+    if to.releases() && !from.releases() { plan.release(&BTreeSet::from([id])) } else { Ok(()) }
 }
 
 pub(super) fn close(plan: &mut Plan<'_>, id: TaskId, reason: Option<String>) -> Result<(), Refusal> {
     let (node, task) = plan.task(id, "be closed")?;
-    plan.check_subtree(id, "close")?;
+    plan.check_below(id, "close")?;
     match task.status {
         Status::InProgress => return Err(Refusal::Running { task: id }),
+        // What comes back when it is closed would be made ready by it.
+        Status::Draft if task.persistent.is_some() => return Err(Refusal::NothingToChange { task: id }),
         Status::Closed => return Err(Refusal::transition(id, Status::Closed, Status::Closed)),
         Status::Draft | Status::Pending | Status::Verify | Status::Passed | Status::Failed => {}
     }
@@ -72,12 +84,12 @@ pub(super) fn close(plan: &mut Plan<'_>, id: TaskId, reason: Option<String>) -> 
         Some(Persistence::Continue) | None => plan.announce(id, &notice, Concern::Surroundings),
     }
     remove_worktree(plan, id, task);
-    if to.releases() { plan.release(&BTreeSet::from([id])) } else { Ok(()) }
+    release_if_new(plan, id, (task.status, to))
 }
 
 pub(super) fn reset(plan: &mut Plan<'_>, id: TaskId) -> Result<(), Refusal> {
     let (node, task) = plan.task(id, "be reset")?;
-    plan.check_subtree(id, "reset")?;
+    plan.check_below(id, "reset")?;
     let edited_by = plan.edited_by();
     plan.emit(id, TaskReset { edited_by });
     match task.status {
@@ -96,7 +108,7 @@ pub(super) fn reset(plan: &mut Plan<'_>, id: TaskId) -> Result<(), Refusal> {
 
 pub(super) fn clear(plan: &mut Plan<'_>, id: TaskId) -> Result<(), Refusal> {
     let (_, task) = plan.task(id, "have a conversation")?;
-    plan.check_subtree(id, "clear the conversation of")?;
+    plan.check_below(id, "clear the conversation of")?;
     forget(plan, id);
     stop_if_running(plan, id, task);
     Ok(())
@@ -104,7 +116,7 @@ pub(super) fn clear(plan: &mut Plan<'_>, id: TaskId) -> Result<(), Refusal> {
 
 pub(super) fn delete(plan: &mut Plan<'_>, id: TaskId, reach: Reach) -> Result<(), Refusal> {
     let node = plan.node(id)?;
-    plan.check_subtree(id, "delete")?;
+    plan.check_below(id, "delete")?;
     if node.parent_id.is_none() {
         return Err(Refusal::IsRoot { task: id, wanted: "deleted" });
     }
@@ -120,7 +132,6 @@ pub(super) fn delete(plan: &mut Plan<'_>, id: TaskId, reach: Reach) -> Result<()
     for node in leaves_first {
         delete_one(plan, node);
     }
-    forget_dependencies(plan, &gone);
     plan.announce_above(id, &change(TreeAction::Deleted, id, &node.title));
     plan.release(&gone)
 }
@@ -132,19 +143,6 @@ fn delete_one(plan: &mut Plan<'_>, node: &Node) {
         stop_if_running(plan, node.id, task);
         remove_worktree(plan, node.id, task);
         plan.effect(Effect::PruneConversation { task: node.id });
-    }
-}
-
-/// Nobody waits for what is gone.
-fn forget_dependencies(plan: &mut Plan<'_>, gone: &BTreeSet<TaskId>) {
-    let waiting: BTreeSet<TaskId> = gone.iter().flat_map(|id| plan.tree().waiting_for(*id)).collect();
-    for id in waiting.difference(gone) {
-        let Some(task) = plan.tree().get(*id).and_then(Node::task) else {
-            continue;
-        };
-        let after = task.after.iter().copied().filter(|dependency| !gone.contains(dependency)).collect();
-        let update = TaskUpdated { after: Some(after), ..TaskUpdated::by(plan.edited_by()) };
-        plan.emit(*id, update);
     }
 }
 
@@ -160,8 +158,10 @@ fn stop_if_running(plan: &mut Plan<'_>, id: TaskId, task: &TaskFields) {
     }
 }
 
+/// The root works in the user's own checkout, which is not ours to remove.
 fn remove_worktree(plan: &mut Plan<'_>, id: TaskId, task: &TaskFields) {
-    if let Some(path) = task.worktree_path.clone() {
+    let is_root = plan.tree().root().is_some_and(|root| root.id == id);
+    if let Some(path) = task.worktree_path.clone().filter(|_| !is_root) {
         plan.effect(Effect::RemoveWorktree { task: id, path, branch: task.branch.clone() });
     }
 }

@@ -69,7 +69,7 @@ pub enum Effect {
 pub fn decide(state: &State, limits: &Limits, input: Input) -> Result<Decision, Refusal> {
     let Input { at: _, actor, fresh, op } = input;
     let mut plan = Plan::new(state, limits, actor, fresh);
-    plan.check_actor()?;
+    plan.check_actor(&op)?;
     match op {
         Op::CreateRoot(root) => create::root(&mut plan, root)?,
         Op::CreateTask(task) => create::task(&mut plan, task)?,
@@ -86,5 +86,5 @@ pub fn decide(state: &State, limits: &Limits, input: Input) -> Result<Decision, 
         Op::Report { id, to, message } => report::report(&mut plan, id, to, message)?,
         Op::ConsumeMessages { task, ids } => consume::consume(&mut plan, task, ids)?,
     }
-    Ok(plan.into_decision())
+    plan.into_decision()
 }

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use super::notices::Told;
 use super::{Actor, Decision, Effect, Refusal};
 use crate::event::body::{EditedBy, TaskStatusChanged};
 use crate::event::{Event, EventBody};
 use crate::id::{Fresh, Id, TaskId};
 use crate::limits::Limits;
-use crate::message::TreeChange;
 use crate::state::State;
 use crate::tree::{Node, Status, TaskFields, Tree};
 
@@ -19,7 +19,7 @@ pub(super) struct Plan<'a> {
     fresh: Fresh,
     decision: Decision,
     /// Notices of this very plan, by recipient: they count for the size of an inbox and are not sent twice.
-    pub(super) notices: BTreeMap<TaskId, Vec<Option<TreeChange>>>,
+    pub(super) notices: BTreeMap<TaskId, Told>,
 }
 
 impl<'a> Plan<'a> {
@@ -27,8 +27,13 @@ impl<'a> Plan<'a> {
         Self { state, limits, actor, fresh, decision: Decision::default(), notices: BTreeMap::new() }
     }
 
-    pub(super) fn into_decision(self) -> Decision {
-        self.decision
+    /// The decision, if it fits into one line of the log.
+    pub(super) fn into_decision(self) -> Result<Decision, Refusal> {
+        let texts = self.decision.events.iter().map(Event::to_json);
+        let bytes =
+            texts.map(|text| text.map_or(usize::MAX, |text| text.len())).fold(0, usize::saturating_add);
+        let limit = self.limits.decision_bytes;
+        if bytes > limit { Err(Refusal::TooMuchAtOnce { bytes, limit }) } else { Ok(self.decision) }
     }
 
     pub(super) fn tree(&self) -> &'a Tree {

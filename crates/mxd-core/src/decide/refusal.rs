@@ -20,6 +20,10 @@ pub enum Refusal {
     UnknownActor { task: TaskId },
     #[error("{task} is a folder, and only a task can {wanted}")]
     NotATask { task: TaskId, wanted: &'static str },
+    #[error("the agent of {task} does not decide any more: its task is {status}")]
+    NotWorking { task: TaskId, status: Status },
+    #[error("the agent of {task} cannot {wanted} its own task")]
+    OwnTask { task: TaskId, wanted: &'static str },
     #[error("the project already has its root task {root}")]
     RootExists { root: TaskId },
     #[error("{task} is the root task and cannot be {wanted}")]
@@ -64,6 +68,16 @@ pub enum Refusal {
     TooManyDependencies { given: usize, limit: usize },
     #[error("{dependency} is named twice as a dependency")]
     RepeatedDependency { dependency: TaskId },
+    #[error("{dependency} comes back each time it is closed, so nothing can wait for it")]
+    PersistentDependency { dependency: TaskId },
+    #[error("{dependency} stands above the task that would wait for it")]
+    AncestorDependency { dependency: TaskId },
+    #[error("{limit} tasks wait for {dependency}, and that is the limit")]
+    TooManyWaiters { dependency: TaskId, limit: usize },
+    #[error("this would be {bytes} bytes of events at once, more than {limit}")]
+    TooMuchAtOnce { bytes: usize, limit: usize },
+    #[error("{task} cannot end itself while {unread} message(s) for it are unread")]
+    UnreadMessages { task: TaskId, unread: usize },
     #[error("{task} cannot wait for {dependency}: that one waits for it, directly or through others")]
     DependencyCycle { task: TaskId, dependency: TaskId },
     #[error("{task}: {transition}")]
@@ -108,6 +122,13 @@ impl Refusal {
             Self::UnknownTask { .. } => "unknown_task",
             Self::UnknownActor { .. } => "unknown_actor",
             Self::NotATask { .. } => "not_a_task",
+            Self::NotWorking { .. } => "not_working",
+            Self::OwnTask { .. } => "own_task",
+            Self::PersistentDependency { .. } => "persistent_dependency",
+            Self::AncestorDependency { .. } => "ancestor_dependency",
+            Self::TooManyWaiters { .. } => "too_many_waiters",
+            Self::TooMuchAtOnce { .. } => "too_much_at_once",
+            Self::UnreadMessages { .. } => "unread_messages",
             Self::RootExists { .. } => "root_exists",
             Self::IsRoot { .. } => "is_root",
             Self::OutsideSubtree { .. } => "outside_subtree",
@@ -153,6 +174,15 @@ impl Refusal {
             Self::UnknownTask { .. } => "Look at the tree again: it may have been deleted.",
             Self::UnknownActor { .. } => "Stop this agent: its task was deleted.",
             Self::NotATask { .. } => "Name a task inside the folder.",
+            Self::NotWorking { .. } => "Drop it: the agent was stopped or has ended.",
+            Self::OwnTask { .. } => "Report the end of the work, or ask the task above.",
+            Self::PersistentDependency { .. } => "Wait for an ordinary task.",
+            Self::AncestorDependency { .. } => {
+                "A task above is done after those below it; wait for a sibling."
+            }
+            Self::TooManyWaiters { .. } => "Wait for one of the tasks that wait for it already.",
+            Self::TooMuchAtOnce { .. } => "Do it in parts.",
+            Self::UnreadMessages { .. } => "Read them first.",
             Self::RootExists { .. } => "Create tasks below it.",
             Self::IsRoot { .. } => "Choose a node below the root, or remove the whole project.",
             Self::OutsideSubtree { .. } => {

@@ -7,33 +7,78 @@ use super::plan::Plan;
 use crate::id::TaskId;
 use crate::tree::{Node, Status, TaskFields};
 
+/// Who is to wait.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Waiter {
+    /// A task that exists.
+    Existing(TaskId),
+    /// One that is about to be made below this node.
+    New {
+        /// Its parent.
+        parent: TaskId,
+    },
+}
+
 impl Plan<'_> {
-    /// Checks what a task is to wait for; `task` is none for one that does not exist yet.
-    pub(super) fn check_after(&self, task: Option<TaskId>, after: &[TaskId]) -> Result<(), Refusal> {
+    /// Checks what a task is to wait for.
+    pub(super) fn check_after(&self, waiter: Waiter, after: &[TaskId]) -> Result<(), Refusal> {
         let (given, limit) = (after.len(), self.limits.after_entries);
         if given > limit {
             return Err(Refusal::TooManyDependencies { given, limit });
         }
         let mut seen = BTreeSet::new();
         for &dependency in after {
-            self.task(dependency, "be waited for")?;
+            let (_, fields) = self.task(dependency, "be waited for")?;
             if !seen.insert(dependency) {
                 return Err(Refusal::RepeatedDependency { dependency });
             }
-            if let Some(task) = task
-                && self.waits_for(dependency, task)
-            {
-                return Err(Refusal::DependencyCycle { task, dependency });
+            if fields.persistent.is_some() {
+                return Err(Refusal::PersistentDependency { dependency });
             }
+            self.check_waiter(waiter, dependency)?;
         }
         Ok(())
+    }
+
+    fn check_waiter(&self, waiter: Waiter, dependency: TaskId) -> Result<(), Refusal> {
+        let (task, top) = match waiter {
+            Waiter::Existing(task) => (Some(task), task),
+            Waiter::New { parent } => (None, parent),
+        };
+        let above = top == dependency || self.tree().ancestors(top).any(|node| node.id == dependency);
+        if above && task != Some(dependency) {
+            return Err(Refusal::AncestorDependency { dependency });
+        }
+        if let Some(task) = task
+            && self.waits_for(dependency, task)
+        {
+            return Err(Refusal::DependencyCycle { task, dependency });
+        }
+        let limit = self.limits.waiters_per_task;
+        if self.tree().waiting_for(dependency).filter(|other| Some(*other) != task).count() >= limit {
+            return Err(Refusal::TooManyWaiters { dependency, limit });
+        }
+        Ok(())
+    }
+
+    /// A task that moves must not come to stand below one that it waits for.
+    pub(super) fn check_moved(&self, node: TaskId, parent: TaskId) -> Result<(), Refusal> {
+        let above: BTreeSet<TaskId> =
+            self.tree().ancestors(parent).map(|node| node.id).chain([parent]).collect();
+        let moved = self.tree().descendants(node).into_iter().chain(self.tree().get(node));
+        let after = moved.filter_map(Node::task).flat_map(|task| &task.after);
+        match after.copied().find(|dependency| above.contains(dependency)) {
+            Some(dependency) => Err(Refusal::AncestorDependency { dependency }),
+            None => Ok(()),
+        }
     }
 
     /// Starts the tasks that waited for `settled` and now wait for nothing, if a message asks them to.
     pub(super) fn release(&mut self, settled: &BTreeSet<TaskId>) -> Result<(), Refusal> {
         let waiting: BTreeSet<TaskId> = settled.iter().flat_map(|id| self.tree().waiting_for(*id)).collect();
         for task in waiting.difference(settled) {
-            if self.tree().blocked_by(*task).iter().all(|dependency| settled.contains(dependency)) {
+            let blocked = self.tree().blocked_by(*task);
+            if !blocked.is_empty() && blocked.iter().all(|dependency| settled.contains(dependency)) {
                 self.start_if_asked(*task)?;
             }
         }

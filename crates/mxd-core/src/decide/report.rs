@@ -5,7 +5,7 @@ use super::plan::Plan;
 use super::{Actor, Effect, Refusal, text};
 use crate::event::body::MessagePosted;
 use crate::id::{MessageId, TaskId};
-use crate::message::{Message, MessageKind};
+use crate::message::{Message, MessageKind, TaskComplete};
 use crate::tree::{Status, TaskFields};
 
 /// What a report sets in motion.
@@ -29,10 +29,15 @@ pub(super) fn report(
     if plan.state.inbox(to).knows(id) {
         return Err(Refusal::DuplicateMessage { id, task: to });
     }
+    let message = in_its_own_name(plan, message)?;
+    let mut urgency = urgency(plan, to, &message)?;
     if task.status == Status::Draft {
-        return Err(Refusal::DraftTarget { task: to });
+        // Nothing starts a draft, but what was done below it is not lost either.
+        if message.kind() != MessageKind::TaskComplete {
+            return Err(Refusal::DraftTarget { task: to });
+        }
+        urgency = Urgency::Waits;
     }
-    let urgency = urgency(plan, to, &message)?;
     check_room(plan, to, &message)?;
     let wake = wakes(urgency, task);
     plan.emit(to, MessagePosted { id, body: message, wake });
@@ -44,6 +49,15 @@ pub(super) fn report(
         }
         Urgency::Wakes | Urgency::Waits => Ok(()),
     }
+}
+
+/// The title in a report is that of the task, whatever its agent says.
+fn in_its_own_name(plan: &Plan<'_>, message: Message) -> Result<Message, Refusal> {
+    if let Message::TaskComplete(done) = message {
+        let title = plan.node(done.task_id)?.title.clone();
+        return Ok(TaskComplete { title, ..done }.into());
+    }
+    Ok(message)
 }
 
 fn wakes(urgency: Urgency, task: &TaskFields) -> bool {
@@ -82,11 +96,13 @@ fn urgency(plan: &Plan<'_>, to: TaskId, message: &Message) -> Result<Urgency, Re
             if plan.tree().root().is_none_or(|root| root.id != to) {
                 return Err(Refusal::NotRoot { task: to });
             }
+            text::name(plan.limits, "the name of the project", &message.from_project_name)?;
             size("the message", message.content.len())?;
             Ok(Urgency::Starts)
         }
         Message::BackgroundComplete(done) => {
             daemon()?;
+            text::name(plan.limits, "the name of the command", &done.command_id)?;
             let output = [&done.stdout, &done.stderr].into_iter().flatten().map(String::len).sum::<usize>();
             size("the report", done.command.len() + output)?;
             Ok(Urgency::Wakes)
@@ -108,22 +124,11 @@ fn urgency(plan: &Plan<'_>, to: TaskId, message: &Message) -> Result<Urgency, Re
 
 /// What the task itself set going has a reserve in the inbox, or whoever is flooded would wait for it for ever.
 fn check_room(plan: &Plan<'_>, to: TaskId, message: &Message) -> Result<(), Refusal> {
-    let reserve = match message.kind() {
-        MessageKind::CrossProject => 0,
-        MessageKind::User
-        | MessageKind::TreeChange
-        | MessageKind::TaskComplete
-        | MessageKind::TaskMessage
-        | MessageKind::ClarifyResponse
-        | MessageKind::UserMessageForwarded
-        | MessageKind::BackgroundComplete
-        | MessageKind::Compact
-        | MessageKind::WorkContext
-        | MessageKind::Interrupt
-        | MessageKind::Unknown => plan.limits.report_reserve,
-    };
-    let limit = plan.limits.inbox_per_task + reserve;
-    if plan.state.inbox(to).len() >= limit { Err(Refusal::InboxFull { task: to, limit }) } else { Ok(()) }
+    let outside = message.kind() == MessageKind::CrossProject;
+    let limit = if outside { plan.limits.inbox_per_task } else { plan.limits.inbox_in_all() };
+    let inbox = plan.state.inbox(to);
+    let waiting = if outside { inbox.waking() } else { inbox.len() };
+    if waiting >= limit { Err(Refusal::InboxFull { task: to, limit }) } else { Ok(()) }
 }
 
 fn name(actor: Actor) -> &'static str {

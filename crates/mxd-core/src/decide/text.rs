@@ -10,7 +10,7 @@ pub(super) fn title(limits: &Limits, given: &str) -> Result<String, Refusal> {
     if title.is_empty() {
         return Err(Refusal::Empty { field: "the title" });
     }
-    if title.chars().any(char::is_control) {
+    if title.chars().any(|char| char.is_control() || matches!(char, '\u{2028}' | '\u{2029}')) {
         return Err(Refusal::TitleNotOneLine);
     }
     chars("the title", title, limits.title_chars)?;
@@ -19,6 +19,11 @@ pub(super) fn title(limits: &Limits, given: &str) -> Result<String, Refusal> {
 
 pub(super) fn description(limits: &Limits, given: &str) -> Result<(), Refusal> {
     bytes("the description", given.len(), limits.description_bytes)
+}
+
+/// A name that comes from outside.
+pub(super) fn name(limits: &Limits, field: &'static str, given: &str) -> Result<(), Refusal> {
+    chars(field, given, limits.name_chars)
 }
 
 pub(super) fn reason(limits: &Limits, given: Option<&str>) -> Result<(), Refusal> {

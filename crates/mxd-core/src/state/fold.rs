@@ -146,7 +146,8 @@ impl State {
                 task.status = body.to;
             }
         });
-        if body.to.rests()
+        // What waited for somebody at work must not start a task that was brought to rest.
+        if body.to != Status::InProgress
             && let Some(inbox) = self.inboxes.get_mut(&id)
         {
             inbox.quiet();

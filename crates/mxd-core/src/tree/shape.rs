@@ -76,6 +76,12 @@ impl Tree {
             return Fit::Ignored;
         };
         self.set_after(id, Vec::new());
+        // Nobody waits for what is gone.
+        for waiter in self.waiting.remove(&id).unwrap_or_default() {
+            if let Some(task) = self.nodes.get_mut(&waiter).and_then(Node::task_mut) {
+                task.after.retain(|dependency| *dependency != id);
+            }
+        }
         self.detach(id, parent);
         let orphans = self.nodes.remove(&id).map(|node| node.children).unwrap_or_default();
         let fit = if orphans.is_empty() { Fit::Exact } else { Fit::Repaired };

@@ -79,14 +79,6 @@ impl Status {
         }
     }
 
-    /// Whether a task comes to rest here on purpose, so that old mail must not start it again.
-    pub fn rests(self) -> bool {
-        match self {
-            Self::Draft | Self::Pending | Self::Closed => true,
-            Self::InProgress | Self::Verify | Self::Passed | Self::Failed => false,
-        }
-    }
-
     /// Whether the task had been worked on to an end, so that a message brings it back.
     pub fn is_ended(self) -> bool {
         match self {

@@ -23,6 +23,8 @@ pub(crate) const TIGHT: Limits = Limits {
     after_entries: 3,
     inbox_per_task: 4,
     report_reserve: 2,
+    notices_per_inbox: 3,
+    waiters_per_task: 6,
     ..Limits::DEFAULT
 };
 
@@ -138,8 +140,16 @@ pub(crate) fn actor(state: &State, step: &Step) -> Actor {
     match (&step.want, step.by_user) {
         (Want::Report { kind: 0..3, .. }, true) => Actor::Daemon,
         (_, true) => Actor::User,
-        (_, false) => Actor::Agent(pick(state, step.actor)),
+        (_, false) => Actor::Agent(worker(state, step.actor)),
     }
+}
+
+/// A task whose agent works, or now and then any other.
+fn worker(state: &State, index: Index) -> TaskId {
+    let working = state.tree().nodes().values().filter(|node| node.status() == Some(Status::InProgress));
+    let ids: Vec<TaskId> = working.map(|node| node.id).collect();
+    let at = index.index(ids.len() * 8 + 1);
+    ids.get(at / 8).copied().unwrap_or_else(|| pick(state, index))
 }
 
 fn report(about: TaskId, kind: u8) -> Message {

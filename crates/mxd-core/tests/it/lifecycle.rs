@@ -144,6 +144,9 @@ fn an_agent_that_reports_its_own_end_is_not_stopped() {
     let mut world = World::new();
     let task = world.task(world.root(), "t");
     world.user(say(1, task, "go"));
+    let unread = world.refused(Actor::Agent(task), set(task, Status::Verify));
+    assert_eq!(unread, Refusal::UnreadMessages { task, unread: 1 });
+    world.drain(task);
     assert_eq!(world.agent(task, set(task, Status::Verify)).effects, []);
     world.user(say(2, task, "again"));
     assert_eq!(world.user(set(task, Status::Failed)).effects, [Effect::StopAgent { task }]);

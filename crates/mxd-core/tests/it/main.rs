@@ -11,6 +11,7 @@ mod edits;
 mod fold;
 mod history;
 mod ids;
+mod late;
 mod lifecycle;
 mod messages;
 mod notices;

@@ -4,7 +4,7 @@ use mxd_core::decide::{Actor, NewTask, Op, Post, Reach, Refusal};
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{BlobId, Image, InitialStatus};
 use mxd_core::limits::Limits;
-use mxd_core::message::{Message, MessageKind};
+use mxd_core::message::Message;
 use mxd_core::tree::Status;
 
 use crate::world::{World, deliveries, message_id, say, set, wakes};
@@ -166,23 +166,38 @@ fn a_message_is_read_once() {
 #[test]
 fn a_full_inbox_refuses_messages_and_skips_copies() {
     let mut world = World::new();
-    world.limits = Limits { inbox_per_task: 2, ..Limits::DEFAULT };
+    world.limits = Limits { inbox_per_task: 2, notices_per_inbox: 1, ..Limits::DEFAULT };
     let root = world.root();
     let task = world.task(root, "t");
     world.user(say(1, root, "a"));
     world.user(say(2, root, "b"));
     assert_eq!(world.refused(Actor::User, say(3, root, "c")), Refusal::InboxFull { task: root, limit: 2 });
-    let decision = world.user(say(4, task, "go"));
+    world.user(say(4, task, "go"));
+    let decision = world.user(say(5, task, "on"));
     let skipped: Vec<_> = decision
         .events
         .iter()
         .filter_map(|event| match &event.body {
-            EventBody::NoticeSkipped(skipped) => Some((event.task, skipped.source, skipped.node_id)),
+            EventBody::NoticeSkipped(skipped) => Some((event.task, skipped.source.clone(), skipped.node_id)),
             _ => None,
         })
         .collect();
-    assert_eq!(skipped, [(root, MessageKind::UserMessageForwarded, task)]);
-    assert_eq!(world.state.inbox(root).len(), 2);
+    assert_eq!(skipped, [(root, "user_message_forwarded".to_owned(), task)]);
+    assert_eq!(world.state.inbox(root).len(), 3);
+}
+
+#[test]
+fn what_only_informs_never_keeps_messages_out() {
+    let mut world = World::new();
+    let root = world.root();
+    let task = world.task(root, "t");
+    for n in 1..=1_500 {
+        world.user(say(n, task, "go"));
+        world.drain(task);
+    }
+    assert_eq!(world.state.inbox(root).len(), Limits::DEFAULT.notices_per_inbox);
+    world.user(say(5_000, root, "do you hear me?"));
+    assert_eq!(world.status(root), Status::InProgress);
 }
 
 #[test]

@@ -79,7 +79,7 @@ fn an_agents_change_is_told_to_the_changed_task_alone() {
     assert_eq!(told(&world.agent(b, rename(b, "b3"))), [], "never the agent itself");
     assert_eq!(told(&world.agent(a, rename(folder, "f2"))), []);
     assert_eq!(told(&world.agent(a, Op::CreateTask(NewTask::new(a, "c", "")))), []);
-    assert_eq!(told(&world.agent(a, set(b, Status::Draft))), [(b, TreeAction::StatusChanged)]);
+    assert_eq!(told(&world.agent(a, set(b, Status::Pending))), [(b, TreeAction::StatusChanged)]);
     assert_eq!(told(&world.agent(a, Op::DeleteTask { task: b, reach: Reach::Only })), []);
 }
 
@@ -115,13 +115,45 @@ fn a_notice_that_still_waits_is_not_sent_again() {
 }
 
 #[test]
+fn the_last_notice_about_a_node_is_the_truth() {
+    let (mut world, [root, _, _, b]) = family();
+    for title in ["one", "two", "one", "two", "two"] {
+        let _ = world.attempt(Actor::User, rename(b, title));
+    }
+    let last = world.state.inbox(root).pending().last().unwrap();
+    assert_eq!(last.notice.as_ref().unwrap().title.as_deref(), Some("two"));
+    assert_eq!(world.state.inbox(root).len(), 4);
+}
+
+#[test]
+fn a_task_that_may_wait_in_vain_is_woken_and_nobody_else() {
+    for end in [set as fn(_, _) -> _, |task, _| Op::DeleteTask { task, reach: Reach::Recursive }] {
+        let (mut world, [root, a, _, b]) = family();
+        world.walk(root, &[Status::InProgress]);
+        world.walk(a, &[Status::InProgress]);
+        world.walk(b, &[Status::InProgress]);
+        let decision = world.user(end(b, Status::Failed));
+        assert_eq!(crate::world::wakes(&decision), [a]);
+    }
+    let (mut world, [_, a, _, b]) = family();
+    world.walk(b, &[Status::InProgress]);
+    assert_eq!(
+        crate::world::wakes(&world.user(set(b, Status::Failed))),
+        [],
+        "who does not work is not started"
+    );
+    assert_eq!(world.status(a), Status::Pending);
+}
+
+#[test]
 fn a_notice_into_a_full_inbox_is_skipped_and_recorded() {
     let (mut world, [root, a, _, b]) = family();
-    world.limits = Limits { inbox_per_task: 1, ..Limits::DEFAULT };
-    world.user(say(1, root, "hello"));
+    world.limits = Limits { notices_per_inbox: 1, ..Limits::DEFAULT };
+    let other = world.task(root, "other");
+    world.user(paint(other, "red"));
     let decision = world.user(paint(b, "red"));
     assert_eq!(told(&decision), [(a, TreeAction::Updated)]);
     let last = decision.events.last().unwrap();
     assert_eq!((last.type_name(), last.task), ("notice_skipped", root));
-    assert!(world.attempt(Actor::User, say(2, a, "x")).is_err(), "direct messages are refused");
+    world.user(say(2, root, "direct messages arrive"));
 }

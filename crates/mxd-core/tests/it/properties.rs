@@ -74,7 +74,7 @@ fn check(state: &State) {
     for node in tree.nodes().values() {
         assert!(tree.depth(node.id) <= TIGHT.depth);
         assert!(node.children.len() <= TIGHT.children_per_node);
-        assert!(state.inbox(node.id).len() <= TIGHT.inbox_per_task + TIGHT.report_reserve);
+        assert!(state.inbox(node.id).len() <= TIGHT.inbox_in_all());
         let Some(task) = node.task() else {
             assert!(state.inbox(node.id).is_empty(), "a folder has no inbox");
             continue;
@@ -85,7 +85,8 @@ fn check(state: &State) {
             assert!(tree.tasks_above(node.id).count() <= TIGHT.persistent_depth);
         }
         assert_no_circle(state, node.id);
-        let ready = task.status == Status::Pending && tree.blocked_by(node.id).is_empty();
+        let resting = !matches!(task.status, Status::Draft | Status::InProgress);
+        let ready = resting && tree.blocked_by(node.id).is_empty();
         assert!(!(ready && state.inbox(node.id).wants_agent()), "a task that is asked and free works");
     }
 }

@@ -56,30 +56,52 @@ impl World {
     }
 
     pub(crate) fn agent(&mut self, agent: TaskId, op: Op) -> Decision {
+        self.run_agent(agent);
         self.attempt(Actor::Agent(agent), op).expect("allowed")
     }
 
+    /// By the daemon, so that nobody above is told.
+    fn quietly(&mut self, op: Op) -> Decision {
+        self.attempt(Actor::Daemon, op).expect("allowed")
+    }
+
+    /// Only an agent at work decides anything, so one that has not begun is started.
+    pub(crate) fn run_agent(&mut self, agent: TaskId) {
+        let status = self.state.tree().get(agent).and_then(|node| node.status());
+        if status == Some(Status::Pending) && self.state.tree().blocked_by(agent).is_empty() {
+            self.attempt(Actor::Daemon, set(agent, Status::InProgress)).expect("started");
+        }
+    }
+
     pub(crate) fn refused(&mut self, actor: Actor, op: Op) -> Refusal {
+        if let Actor::Agent(agent) = actor {
+            self.run_agent(agent);
+        }
         let before = self.state.clone();
         let refusal = self.attempt(actor, op).expect_err("refused");
         assert_eq!(self.state, before, "a refused input changes nothing");
         refusal
     }
 
-    /// A pending task, created by the agent of the root so that nobody is notified.
+    /// A pending task that nobody was told about.
     pub(crate) fn task(&mut self, parent: TaskId, title: &str) -> TaskId {
         self.create(NewTask::new(parent, title, "what to do"))
     }
 
     pub(crate) fn create(&mut self, new: NewTask) -> TaskId {
-        let root = self.root();
-        self.agent(root, Op::CreateTask(new)).events[0].task
+        // What comes back is for the user and the root agent to make; it is read, so that nothing waits.
+        if new.persistent.is_some() {
+            let task = self.user(Op::CreateTask(new)).events[0].task;
+            let root = self.root();
+            self.drain(root);
+            return task;
+        }
+        self.quietly(Op::CreateTask(new)).events[0].task
     }
 
     pub(crate) fn folder(&mut self, parent: TaskId, title: &str) -> TaskId {
-        let (root, place) = (self.root(), Place::Last);
-        let new = NewFolder { parent, place, title: title.into(), color: None };
-        self.agent(root, Op::CreateFolder(new)).events[0].task
+        let new = NewFolder { parent, place: Place::Last, title: title.into(), color: None };
+        self.quietly(Op::CreateFolder(new)).events[0].task
     }
 
     pub(crate) fn status(&self, task: TaskId) -> Status {
@@ -88,9 +110,8 @@ impl World {
 
     /// Walks a task to a status by legal steps, without telling anybody.
     pub(crate) fn walk(&mut self, task: TaskId, steps: &[Status]) {
-        let root = self.root();
         for to in steps {
-            self.agent(root, set(task, *to));
+            self.quietly(set(task, *to));
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::{BlobId, CacheBreakReason, Image, ToolCallId, Verdict};
 use crate::commit::Seq;
 use crate::id::{MessageId, TaskId};
-use crate::message::{Message, MessageKind};
+use crate::message::Message;
 use crate::raw::RawJson;
 
 /// A message waits in the inbox of the task.
@@ -32,8 +32,8 @@ pub struct MessagesConsumed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoticeSkipped {
-    /// What kind of message it was.
-    pub source: MessageKind,
+    /// The kind of message it was, also one of a newer version.
+    pub source: String,
     /// Which node it was about.
     pub node_id: TaskId,
 }
