@@ -47,7 +47,7 @@ impl<'a> Added<'a> {
         }
         failures.extend(expect.tool_results.iter().filter_map(|expect| self.result(expect)));
         failures.extend(expect.user_texts.iter().filter_map(|expect| self.user_text(expect)));
-        let system = self.view.system.join("\n");
+        let system = self.view.system_text();
         let system_wrong = expect.system.as_ref().and_then(|expect| unlike(&system, expect));
         failures.extend(system_wrong.map(|reason| format!("the system text {reason}")));
         failures.extend(self.tools(expect));

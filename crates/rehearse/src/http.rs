@@ -43,6 +43,7 @@ pub(crate) fn routes(house: House) -> Router {
         .route("/v1/messages", post(messages))
         .route("/v1/messages/count_tokens", post(count_tokens))
         .route("/v1/responses", post(responses))
+        .route("/v1/chat/completions", post(chat))
         .route("/v1/models", get(models))
         .route("/v1/models/{id}", get(model))
         .route("/rehearse/gates/{name}", post(open_gate))
@@ -59,6 +60,10 @@ async fn messages(State(house): State<House>, headers: HeaderMap, body: Bytes) -
 
 async fn responses(State(house): State<House>, headers: HeaderMap, body: Bytes) -> Response {
     ask(house, Wire::Responses, &headers, &body).await
+}
+
+async fn chat(State(house): State<House>, headers: HeaderMap, body: Bytes) -> Response {
+    ask(house, Wire::Chat, &headers, &body).await
 }
 
 async fn ask(house: House, wire: Wire, headers: &HeaderMap, body: &[u8]) -> Response {

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 
 use crate::limits::SHAPE_CHARS;
-use crate::view::{Part, View};
+use crate::view::{Part, Role, View};
 
 /// The lines of a request.
 pub(crate) fn lines(view: &View) -> Vec<String> {
@@ -20,7 +20,10 @@ pub(crate) fn lines(view: &View) -> Vec<String> {
             lines.push(format!("{role} nothing"));
         }
         for part in &message.parts {
-            lines.push(format!("{role} {}", block(part, &mut calls)));
+            lines.push(match (message.role, part) {
+                (Role::System, Part::Text(text)) => format!("system {}", short(text)),
+                _ => format!("{role} {}", block(part, &mut calls)),
+            });
         }
     }
     lines
@@ -66,7 +69,7 @@ fn clip(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{Message, Role, ToolResult};
+    use crate::view::{Message, ToolResult};
 
     fn part(role: Role, part: Part) -> Message {
         Message { role, parts: vec![part] }

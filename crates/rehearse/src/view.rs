@@ -79,6 +79,7 @@ pub(crate) struct View {
     pub(crate) wants_usage: bool,
     /// Responses: reasoning items carry their encrypted content.
     pub(crate) wants_encrypted: bool,
+    /// System texts that stand outside of the messages.
     pub(crate) system: Vec<String>,
     pub(crate) tools: Vec<String>,
     pub(crate) messages: Vec<Message>,
@@ -88,6 +89,13 @@ pub(crate) struct View {
 }
 
 impl View {
+    /// All system texts, outside of the messages and among them.
+    pub(crate) fn system_text(&self) -> String {
+        let inside = self.messages.iter().filter(|message| message.role == Role::System);
+        let inside = inside.flat_map(|message| message.parts.iter().filter_map(Part::text));
+        self.system.iter().map(String::as_str).chain(inside).collect::<Vec<_>>().join("\n")
+    }
+
     /// The first text of the user.
     pub(crate) fn first_user_text(&self) -> Option<String> {
         let first = self.messages.iter().find(|message| message.role == Role::User)?;

@@ -18,7 +18,7 @@ pub(crate) use check::is_tool_name;
 pub use expect::{Expect, ResultExpect, TextExpect};
 pub use fault::{Fault, NumberedFault, TurnFault};
 pub use load::{ScriptError, ScriptProblem};
-pub use reply::{Block, Reply, StopReason, ToolCall, Usage};
+pub use reply::{Block, Quirk, Reply, StopReason, ToolCall, Usage};
 pub use words::Words;
 
 /// A whole script.

@@ -17,6 +17,9 @@ pub struct Reply {
     /// The stop sequence that was met, with `stop_sequence`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_sequence: Option<String>,
+    /// Habits of other servers, on the Chat wire.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub quirks: Vec<Quirk>,
     /// The tokens that are billed. Without it they are counted from the texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -103,6 +106,18 @@ impl StopReason {
             Self::ModelContextWindowExceeded => "model_context_window_exceeded",
         }
     }
+}
+
+/// A habit of servers that speak the Chat wire in their own way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Quirk {
+    /// No usage, though it was asked for.
+    NoUsage,
+    /// A tool call is streamed in one piece.
+    WholeToolCalls,
+    /// Every piece of a tool call repeats its id.
+    RepeatIds,
 }
 
 /// Billed tokens. `input_tokens` is what was neither read from the cache nor written to it.

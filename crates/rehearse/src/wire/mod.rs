@@ -1,6 +1,7 @@
 //! The wires: how each service is asked and how it answers.
 
 mod anthropic;
+mod chat;
 mod fields;
 mod openai;
 mod pieces;
@@ -23,6 +24,8 @@ pub enum Wire {
     Anthropic,
     /// OpenAI Responses.
     Responses,
+    /// OpenAI Chat Completions.
+    Chat,
 }
 
 impl fmt::Display for Wire {
@@ -30,6 +33,7 @@ impl fmt::Display for Wire {
         f.write_str(match self {
             Self::Anthropic => "anthropic",
             Self::Responses => "responses",
+            Self::Chat => "chat",
         })
     }
 }
@@ -69,13 +73,13 @@ pub(crate) struct Trouble {
 
 impl Wire {
     /// Every wire.
-    pub const ALL: &[Self] = &[Self::Anthropic, Self::Responses];
+    pub const ALL: &[Self] = &[Self::Anthropic, Self::Responses, Self::Chat];
 
     /// What the base URL of a client ends with.
     pub(crate) fn base_path(self) -> &'static str {
         match self {
             Self::Anthropic => "",
-            Self::Responses => "/v1",
+            Self::Responses | Self::Chat => "/v1",
         }
     }
 
@@ -83,7 +87,7 @@ impl Wire {
     pub(crate) fn request_id_header(self) -> &'static str {
         match self {
             Self::Anthropic => "request-id",
-            Self::Responses => "x-request-id",
+            Self::Responses | Self::Chat => "x-request-id",
         }
     }
 
@@ -92,6 +96,8 @@ impl Wire {
         match self {
             Self::Anthropic => anthropic::missing_headers(has),
             Self::Responses => responses::missing_headers(has),
+            // Servers at home ask for no key.
+            Self::Chat => Vec::new(),
         }
     }
 
@@ -100,6 +106,7 @@ impl Wire {
         match self {
             Self::Anthropic => anthropic::read(body),
             Self::Responses => responses::read(body),
+            Self::Chat => chat::read(body),
         }
     }
 
@@ -108,6 +115,7 @@ impl Wire {
         match self {
             Self::Anthropic => anthropic::speak(voice),
             Self::Responses => responses::speak(voice),
+            Self::Chat => chat::speak(voice),
         }
     }
 
@@ -115,7 +123,7 @@ impl Wire {
     pub(crate) fn error(self, trouble: &Trouble, number: u64) -> Value {
         match self {
             Self::Anthropic => anthropic::error(trouble, number),
-            Self::Responses => responses::error(trouble),
+            Self::Responses | Self::Chat => openai::error_body(trouble),
         }
     }
 
@@ -124,6 +132,7 @@ impl Wire {
         match self {
             Self::Anthropic => anthropic::stream_error(trouble, voice.number),
             Self::Responses => responses::stream_error(trouble, voice),
+            Self::Chat => chat::stream_error(trouble),
         }
     }
 }

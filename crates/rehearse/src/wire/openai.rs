@@ -56,6 +56,11 @@ pub(super) fn image_kind(url: Option<&Value>) -> String {
     data.map_or("url", |(kind, _)| kind).to_owned()
 }
 
+/// The body of an error response.
+pub(super) fn error_body(trouble: &Trouble) -> Value {
+    json!({ "error": error(trouble) })
+}
+
 /// The inside of an error.
 pub(super) fn error(trouble: &Trouble) -> Value {
     let (kind, code) = kind_of(trouble);

@@ -4,6 +4,7 @@
 
 mod anthropic;
 mod anthropic_rules;
+mod chat;
 mod client;
 mod faults;
 mod prefix;

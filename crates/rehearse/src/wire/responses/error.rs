@@ -1,11 +1,11 @@
 //! Errors of the Responses wire.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::events::response;
 use crate::violation::Violation;
 use crate::wire::pieces::event;
-use crate::wire::{Trouble, Voice, openai};
+use crate::wire::{Trouble, Voice};
 
 /// Headers that the service demands and the request lacks.
 pub(crate) fn missing_headers(has: impl Fn(&str) -> bool) -> Vec<Violation> {
@@ -15,11 +15,6 @@ pub(crate) fn missing_headers(has: impl Fn(&str) -> bool) -> Vec<Violation> {
     let message = "You didn't provide an API key. You need to provide your API key in an Authorization header \
                    using Bearer auth (i.e. Authorization: Bearer YOUR_KEY).";
     vec![Violation::new("authentication", message)]
-}
-
-/// The body of an error response.
-pub(crate) fn error(trouble: &Trouble) -> Value {
-    json!({ "error": openai::error(trouble) })
 }
 
 /// The event that ends a stream with an error: the response has failed.

@@ -7,6 +7,6 @@ mod reply;
 mod request;
 mod rules;
 
-pub(super) use error::{error, missing_headers, stream_error};
+pub(super) use error::{missing_headers, stream_error};
 pub(super) use reply::speak;
 pub(super) use request::read;

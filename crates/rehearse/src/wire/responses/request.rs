@@ -67,9 +67,6 @@ pub(crate) fn read(body: &Value) -> Reading {
         view.tools = tools(map, &mut fields);
         view.names = openai::names(map);
         view.messages = input(map, &mut fields);
-        for message in view.messages.iter().filter(|message| message.role == Role::System) {
-            view.system.extend(message.parts.iter().filter_map(Part::text).map(str::to_owned));
-        }
         openai::limit(map, "max_output_tokens", &mut fields);
         without_memory(map, &mut fields);
         let items = map.get("input").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
