@@ -87,13 +87,13 @@ impl Stage {
         self.number += 1;
         let Heard { wire, reading, named, body } = heard;
         let Reading { view, mut violations } = reading;
-        let index = match self.find(&view, named.as_deref()) {
-            Ok(index) => index,
-            Err(violation) => {
-                violations.push(violation);
-                None
+        let index = self.find(&view, named.as_deref()).unwrap_or_else(|unknown| {
+            // A request that cannot be read may well fit nowhere; what is wrong with it says more.
+            if violations.is_empty() {
+                violations.push(unknown);
             }
-        };
+            None
+        });
         let mut from = 0;
         if let Some(index) = index.filter(|_| violations.is_empty()) {
             match self.added_from(index, &view) {
