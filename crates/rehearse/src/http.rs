@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
 use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
 use axum::extract::{DefaultBodyLimit, Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -14,6 +15,7 @@ use crate::gates::Gates;
 use crate::limits::BODY_BYTES;
 use crate::play::{play, refuse};
 use crate::stage::{Act, Heard, Stage};
+use crate::view::View;
 use crate::violation::Violation;
 use crate::wire::{Reading, Trouble, Wire};
 
@@ -54,20 +56,28 @@ pub(crate) fn routes(house: House) -> Router {
         .with_state(house)
 }
 
-async fn messages(State(house): State<House>, headers: HeaderMap, body: Bytes) -> Response {
-    ask(house, Wire::Anthropic, &headers, &body).await
+/// A body, or why there is none: most likely it is too large.
+type Received = Result<Bytes, BytesRejection>;
+
+async fn messages(State(house): State<House>, headers: HeaderMap, body: Received) -> Response {
+    ask(house, Wire::Anthropic, &headers, body).await
 }
 
-async fn responses(State(house): State<House>, headers: HeaderMap, body: Bytes) -> Response {
-    ask(house, Wire::Responses, &headers, &body).await
+async fn responses(State(house): State<House>, headers: HeaderMap, body: Received) -> Response {
+    ask(house, Wire::Responses, &headers, body).await
 }
 
-async fn chat(State(house): State<House>, headers: HeaderMap, body: Bytes) -> Response {
-    ask(house, Wire::Chat, &headers, &body).await
+async fn chat(State(house): State<House>, headers: HeaderMap, body: Received) -> Response {
+    ask(house, Wire::Chat, &headers, body).await
 }
 
-async fn ask(house: House, wire: Wire, headers: &HeaderMap, body: &[u8]) -> Response {
-    let (body, mut reading) = read(wire, body);
+async fn ask(house: House, wire: Wire, headers: &HeaderMap, body: Received) -> Response {
+    let (body, mut reading) = match body {
+        Ok(body) => read(wire, &body),
+        Err(refused) => {
+            unread("too-large", format!("Request exceeds the maximum size: {}", refused.body_text()))
+        }
+    };
     let mut violations = wire.missing_headers(|name| headers.contains_key(name));
     violations.append(&mut reading.violations);
     reading.violations = violations;
@@ -85,12 +95,12 @@ fn read(wire: Wire, body: &[u8]) -> (Value, Reading) {
             let reading = wire.read(&body);
             (body, reading)
         }
-        Err(error) => {
-            let message = format!("The request body is not valid JSON: {error}");
-            let violations = vec![Violation::new("not-json", message)];
-            (Value::Null, Reading { view: crate::view::View::default(), violations })
-        }
+        Err(error) => unread("not-json", format!("The request body is not valid JSON: {error}")),
     }
+}
+
+fn unread(rule: &'static str, message: String) -> (Value, Reading) {
+    (Value::Null, Reading { view: View::default(), violations: vec![Violation::new(rule, message)] })
 }
 
 /// Counting is no turn: rules other than those of a conversation to be answered do not apply.

@@ -31,6 +31,7 @@ mod play;
 mod prefix;
 mod scene;
 pub mod script;
+mod seals;
 mod server;
 mod shape;
 mod stage;

@@ -32,8 +32,8 @@ pub(crate) fn lines(view: &View) -> Vec<String> {
 fn block<'a>(part: &'a Part, calls: &mut HashMap<&'a str, usize>) -> String {
     match part {
         Part::Text(text) => format!("text {}", short(text)),
-        Part::Thinking { text, sealed: true } => format!("thinking {}", short(text)),
-        Part::Thinking { text, sealed: false } => format!("thinking unsigned {}", short(text)),
+        Part::Thinking { text, seal: Some(_) } => format!("thinking {}", short(text)),
+        Part::Thinking { text, seal: None } => format!("thinking unsigned {}", short(text)),
         Part::Redacted => "thinking redacted".to_owned(),
         Part::Call { id, name, input } => {
             let next = calls.len() + 1;
@@ -87,7 +87,7 @@ mod tests {
             tools: vec!["read".into(), "write".into()],
             messages: vec![
                 part(Role::User, Part::Text("ä".repeat(70))),
-                part(Role::Assistant, Part::Thinking { text: "hm".into(), sealed: true }),
+                part(Role::Assistant, Part::Thinking { text: "hm".into(), seal: Some("s".into()) }),
                 part(Role::Assistant, Part::Redacted),
                 part(Role::Assistant, call("x9")),
                 part(Role::Assistant, call("x7")),

@@ -8,6 +8,7 @@ use crate::log::{Log, LoggedRequest, Outcome, Report};
 use crate::prefix;
 use crate::scene::Scene;
 use crate::script::{Fault, Gate, Reply, Script, Turn};
+use crate::seals::Seals;
 use crate::shape;
 use crate::view::View;
 use crate::violation::Violation;
@@ -50,6 +51,7 @@ pub(crate) struct Stage {
     script: Script,
     scenes: Vec<Scene>,
     number: u64,
+    seals: Seals,
     log: Log,
 }
 
@@ -63,7 +65,7 @@ struct Part {
 impl Stage {
     pub(crate) fn new(script: Script, log: Log) -> Self {
         let scenes = Scene::of(&script);
-        Self { script, scenes, number: 0, log }
+        Self { script, scenes, number: 0, seals: Seals::default(), log }
     }
 
     pub(crate) fn log(&self) -> &Log {
@@ -94,6 +96,9 @@ impl Stage {
             }
             None
         });
+        if wire == Wire::Anthropic {
+            violations.extend(self.seals.broken(&view));
+        }
         let mut from = 0;
         if let Some(index) = index.filter(|_| violations.is_empty()) {
             match self.added_from(index, &view) {
@@ -117,6 +122,7 @@ impl Stage {
                 note.outcome = if part.fault.is_some() { Outcome::Fault } else { Outcome::Replied };
                 self.log.push(note);
                 self.advance(index, &view, &part);
+                self.seals.note(&part.reply, self.number);
                 Act::Play(Box::new(self.cue(wire, view, part)))
             }
             Err(violations) => {
@@ -283,6 +289,7 @@ fn trouble(violations: &[Violation]) -> Trouble {
     let first = violations.first();
     let status = match first.map(|violation| violation.rule) {
         Some("authentication") => 401,
+        Some("too-large") => 413,
         _ => 400,
     };
     let message = first.map(|violation| violation.message.clone()).unwrap_or_default();

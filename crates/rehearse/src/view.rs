@@ -27,9 +27,10 @@ impl Role {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Part {
     Text(String),
+    /// Thinking with its signature or encrypted content, which is never empty.
     Thinking {
         text: String,
-        sealed: bool,
+        seal: Option<String>,
     },
     Redacted,
     Call {

@@ -16,6 +16,8 @@ use crate::script::{Reply, Usage};
 use crate::view::View;
 use crate::violation::Violation;
 
+pub(crate) use pieces::made_signature;
+
 /// A protocol of a model service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -200,3 +200,33 @@ async fn headers_and_json() {
         model.violations().into_iter().map(|(number, violation)| (number, violation.rule)).collect();
     assert_eq!(rules, [(1, "authentication"), (2, "missing-header"), (3, "not-json")]);
 }
+
+#[tokio::test]
+async fn thinking_comes_back_as_it_was_said() {
+    for (text, signature, rules) in [
+        ("so", "made", vec![]),
+        ("So", "made", vec!["thinking-altered"]),
+        // What this model never said cannot be judged.
+        ("So", "elsewhere", vec![]),
+    ] {
+        let first = json!({ "reply": { "blocks": [{ "thinking": { "text": "so" } }, { "text": "x" }] } });
+        let model = rehearsal(&one(&json!([first, says("fine")])));
+        let answer = ask(&model, &messages(&json!([user("a")]))).await.json();
+        let made = answer["content"][0]["signature"].as_str().unwrap();
+        let signature = if signature == "made" { made } else { signature };
+        let thinking = json!({ "type": "thinking", "thinking": text, "signature": signature });
+        let content = json!([thinking, { "type": "text", "text": "x" }]);
+        ask(&model, &messages(&json!([user("a"), assistant(&content), user("b")]))).await;
+        let found: Vec<_> = model.violations().into_iter().map(|(_, violation)| violation.rule).collect();
+        assert_eq!(found, rules);
+    }
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused() {
+    let model = rehearsal(&one(&json!([says("fine")])));
+    let large = " ".repeat(rehearse::limits::BODY_BYTES + 1);
+    let answer = Call::send(&model, "POST", "/v1/messages", ANTHROPIC, &large).await.answer().await;
+    assert_eq!((answer.status, &answer.json()["error"]["type"]), (413, &json!("request_too_large")));
+    assert_eq!(model.violations()[0].1.rule, "too-large");
+}

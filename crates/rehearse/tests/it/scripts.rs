@@ -1,5 +1,7 @@
 //! Wrong scripts are refused with the place and what was expected.
 
+use std::path::Path;
+
 use rehearse::{Script, ScriptError};
 use serde_json::json;
 
@@ -144,4 +146,27 @@ fn a_file_that_is_not_there_or_too_large_is_named() {
     std::fs::File::create(&large).unwrap().set_len(rehearse::limits::SCRIPT_BYTES + 1).unwrap();
     let error = Script::load(&large).unwrap_err();
     assert!(matches!(error, ScriptError::TooLarge { .. }), "{error}");
+}
+
+#[test]
+fn the_published_schema_is_the_one_of_this_program() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("script.schema.json");
+    let published = std::fs::read_to_string(&path).unwrap_or_default();
+    let current = format!("{:#}\n", Script::json_schema());
+    assert!(
+        published == current,
+        "{} is stale: cargo run -p rehearse -- schema > script.schema.json",
+        path.display()
+    );
+}
+
+#[test]
+fn the_examples_are_right() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(examples).unwrap() {
+        Script::load(entry.unwrap().path()).unwrap_or_else(|error| panic!("{error}"));
+        seen += 1;
+    }
+    assert!(seen > 0);
 }

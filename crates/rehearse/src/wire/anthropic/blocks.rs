@@ -57,11 +57,11 @@ pub(super) fn block(value: &Value, role: Role, path: &str, fields: &mut Fields) 
         }
         "thinking" => {
             let text = fields.text(map, &place, "thinking")?;
-            let signature = fields.text(map, &place, "signature").unwrap_or_default();
-            if signature.is_empty() {
+            let seal = fields.text(map, &place, "signature").filter(|seal| !seal.is_empty());
+            if seal.is_none() {
                 fields.say("thinking-signature", format!("{path}: Invalid `signature` in `thinking` block"));
             }
-            Some(Part::Thinking { text, sealed: !signature.is_empty() })
+            Some(Part::Thinking { text, seal })
         }
         "redacted_thinking" => fields.text(map, &place, "data").map(|_| Part::Redacted),
         "tool_use" => call(map, &place, fields),

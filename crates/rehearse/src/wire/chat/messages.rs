@@ -106,8 +106,7 @@ fn part(value: &Value, role: Role, path: &str, fields: &mut Fields) -> Option<Pa
 
 fn assistant(map: &Map<String, Value>, content: Vec<Part>, path: &str, fields: &mut Fields) -> Vec<Part> {
     let thought = fields.optional_text(map, path, "reasoning_content").filter(|text| !text.is_empty());
-    let mut parts: Vec<Part> =
-        thought.map(|text| Part::Thinking { text, sealed: false }).into_iter().collect();
+    let mut parts: Vec<Part> = thought.map(|text| Part::Thinking { text, seal: None }).into_iter().collect();
     parts.extend(content);
     let Some(calls) = map.get("tool_calls").filter(|calls| !calls.is_null()) else { return parts };
     let path = format!("{path}.tool_calls");

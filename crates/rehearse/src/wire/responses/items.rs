@@ -155,6 +155,7 @@ fn reasoning(map: &Map<String, Value>, path: &str, fields: &mut Fields) -> Messa
     }
     let texts = summary.into_iter().flatten().filter_map(|part| part["text"].as_str());
     let text = texts.collect::<Vec<_>>().join("\n");
-    let sealed = map.get("encrypted_content").and_then(Value::as_str).is_some_and(|seal| !seal.is_empty());
-    Message { role: Role::Assistant, parts: vec![Part::Thinking { text, sealed }] }
+    let seal = map.get("encrypted_content").and_then(Value::as_str).filter(|seal| !seal.is_empty());
+    let seal = seal.map(str::to_owned);
+    Message { role: Role::Assistant, parts: vec![Part::Thinking { text, seal }] }
 }

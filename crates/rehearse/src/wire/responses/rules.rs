@@ -113,9 +113,9 @@ fn unanswered(open: &mut Vec<&str>, message: &Message, fields: &mut Fields) {
 /// A reasoning item carries its content when the service stores nothing, and is followed by what came of it.
 fn reasoning(view: &View, items: &Items<'_>, fields: &mut Fields) {
     for (index, message) in view.messages.iter().enumerate() {
-        let [Part::Thinking { sealed, .. }] = &message.parts[..] else { continue };
+        let [Part::Thinking { seal, .. }] = &message.parts[..] else { continue };
         let id = items.list.get(index).and_then(|item| item["id"].as_str()).unwrap_or_default();
-        if !sealed && !items.stored {
+        if seal.is_none() && !items.stored {
             let message = format!(
                 "Item with id '{id}' not found. Items are not persisted when `store` is set to false. \
                  Try again with `store` set to true, or remove this item from your input."
