@@ -25,6 +25,7 @@ mod capture;
 mod expectation;
 mod gates;
 mod http;
+mod inspect;
 pub mod limits;
 mod log;
 mod play;
@@ -41,6 +42,7 @@ mod wire;
 
 pub use gates::UnknownGate;
 pub use http::CONVERSATION_HEADER;
+pub use inspect::{Inspection, inspect, prefix_break};
 pub use log::{LoggedRequest, Outcome, Report};
 pub use script::{Script, ScriptError, ScriptProblem};
 pub use server::{Options, Rehearsal, StartError};
