@@ -215,6 +215,8 @@ async fn calls_and_results_pair() {
     .await;
     rule(json!([user("a"), calls(&["1", "1"]), result("1")]), &["duplicate-call"], "Duplicate value").await;
     rule(json!([user("a"), calls(&["1"])]), &["last-message", "missing-result"], "").await;
+    let again = json!([user("a"), calls(&["1"]), result("1"), user("b"), result("1")]);
+    rule(again, &["orphan-result"], "must be a response to a preceeding message").await;
 }
 
 #[tokio::test]

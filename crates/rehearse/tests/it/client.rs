@@ -1,5 +1,7 @@
 //! A small HTTP client that shows what others hide: the chunks as they came, and whether the body was complete.
 
+use std::io::ErrorKind;
+
 use rehearse::{Rehearsal, Script};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -57,6 +59,15 @@ impl Call {
                 return None;
             }
         }
+    }
+
+    /// Whether nothing has come that was not taken yet. Ask after another call was answered whole: the server has
+    /// one thread, so that whatever it was about to send here is sent by then.
+    pub(crate) fn is_silent(&mut self) -> bool {
+        let mut bytes = [0; 4096];
+        let nothing =
+            self.stream.try_read(&mut bytes).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+        nothing && self.buffer.is_empty()
     }
 
     pub(crate) async fn head(&mut self) -> (u16, String) {

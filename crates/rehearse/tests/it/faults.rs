@@ -130,10 +130,11 @@ async fn a_reply_is_cut_into_chunks_of_any_size() {
 async fn a_gate_holds_the_whole_reply_until_the_test_opens_it() {
     let mut turn = says("through");
     turn["gate"] = json!({ "name": "door" });
-    let model = rehearsal(&one(&json!([turn])));
-    let call = Call::send(&model, "POST", "/v1/messages", ANTHROPIC, &streamed().to_string()).await;
+    let model = rehearsal(&one(&json!([turn, says("meanwhile")])));
+    let mut call = Call::send(&model, "POST", "/v1/messages", ANTHROPIC, &streamed().to_string()).await;
     model.gate_reached("door").await.unwrap();
-    assert_eq!(model.requests().len(), 1);
+    assert!(ask(&model, &streamed()).await.text().contains("meanwhile"));
+    assert!(call.is_silent());
     model.open_gate("door").unwrap();
     assert!(call.answer().await.text().contains("through"));
     assert_eq!(model.open_gate("window").unwrap_err().to_string(), "the script has no gate `window`");
@@ -149,12 +150,16 @@ async fn a_gate_in_the_middle_is_opened_over_http() {
     assert!(call.chunk().await.unwrap().starts_with(b"event: message_start"));
     assert!(call.chunk().await.unwrap().starts_with(b"event: ping"));
     model.gate_reached("door").await.unwrap();
+    assert!(ask(&model, &streamed()).await.text().contains("again"));
+    assert!(call.is_silent());
     let open = |name: &str| format!("/rehearse/gates/{name}");
     assert_eq!(Call::send(&model, "POST", &open("door"), &[], "").await.answer().await.status, 204);
     assert_eq!(Call::send(&model, "POST", &open("window"), &[], "").await.answer().await.status, 404);
-    while call.chunk().await.is_some_and(|chunk| !chunk.is_empty()) {}
-    // A client that goes away while its reply waits disturbs nobody.
-    assert!(ask(&model, &streamed()).await.text().contains("again"));
+    let mut rest = Vec::new();
+    while let Some(chunk) = call.chunk().await.filter(|chunk| !chunk.is_empty()) {
+        rest.extend(chunk);
+    }
+    assert!(String::from_utf8(rest).unwrap().contains("message_stop"));
     model.finish().unwrap();
 }
 

@@ -223,6 +223,10 @@ async fn calls_and_outputs_pair() {
     )
     .await;
     rule(json!([user("a"), call("1")]), &["last-message", "missing-result"], "").await;
+    let late = json!([user("a"), call("1"), user("b"), output("1")]);
+    rule(late, &["result-not-leading"], "rehearse: the output of function call 1 does not follow it").await;
+    let apart = json!([user("a"), call("1"), call("2"), output("1"), said("x"), output("2")]);
+    rule(apart, &["result-not-leading"], "function call 2").await;
 }
 
 #[tokio::test]

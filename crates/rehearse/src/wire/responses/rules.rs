@@ -82,11 +82,10 @@ fn pairs(messages: &[Message], fields: &mut Fields) {
                 _ => {}
             }
         }
-        // Calls of one turn may stand apart, with reasoning or text between them; the user may not come in between.
-        let interrupts = message.role == Role::User
-            || (message.role == Role::Assistant && follows_output(messages, index));
-        if interrupts {
-            unanswered(&mut open, message, fields);
+        // Calls of one turn may stand apart, with reasoning or text between them; nobody else may come in between.
+        let speaks_again = message.role == Role::Assistant && follows_output(messages, index);
+        if message.role == Role::User || speaks_again {
+            out_of_place(&mut open, &messages[index..], fields);
         }
     }
     for id in open {
@@ -100,14 +99,21 @@ fn follows_output(messages: &[Message], index: usize) -> bool {
     before.is_some_and(|before| before.role == Role::Tool)
 }
 
-fn unanswered(open: &mut Vec<&str>, message: &Message, fields: &mut Fields) {
-    let here =
-        |id: &str| message.parts.iter().any(|part| matches!(part, Part::Call { id: made, .. } if made == id));
-    let (kept, missing): (Vec<&str>, Vec<&str>) = open.iter().copied().partition(|id| here(id));
-    for id in missing {
-        fields.say("missing-result", format!("No tool output found for function call {id}."));
-    }
-    *open = kept;
+/// Calls that are still open when `rest` begins with something else. The service takes an output that comes later;
+/// an agent that sends one has lost its order.
+fn out_of_place(open: &mut Vec<&str>, rest: &[Message], fields: &mut Fields) {
+    let parts = |messages: &[Message], wanted: &dyn Fn(&Part) -> bool| {
+        messages.iter().flat_map(|message| &message.parts).any(wanted)
+    };
+    open.retain(|id| {
+        let made_here = parts(&rest[..1], &|part| matches!(part, Part::Call { id: made, .. } if made == id));
+        let comes_later = parts(rest, &|part| part.result().is_some_and(|result| result.id == *id));
+        if !made_here && comes_later {
+            let message = format!("rehearse: the output of function call {id} does not follow it.");
+            fields.say("result-not-leading", message);
+        }
+        made_here || !comes_later
+    });
 }
 
 /// A reasoning item carries its content when the service stores nothing, and is followed by what came of it.
