@@ -1,0 +1,297 @@
+//! Which turn of which conversation a request gets: the state of a rehearsal, without any IO but its log.
+
+use serde_json::Value;
+
+use crate::capture::{self, Caught};
+use crate::expectation::{Added, unlike};
+use crate::log::{Log, LoggedRequest, Outcome, Report};
+use crate::prefix;
+use crate::scene::Scene;
+use crate::script::{Fault, Gate, Reply, Script, Turn};
+use crate::seals::Seals;
+use crate::shape;
+use crate::view::View;
+use crate::violation::Violation;
+use crate::wire::{Reading, Trouble, Wire};
+
+/// A request as it arrived.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    pub(crate) wire: Wire,
+    pub(crate) reading: Reading,
+    /// The header that names the conversation.
+    pub(crate) named: Option<String>,
+    pub(crate) body: Value,
+}
+
+/// What is to be answered, and how.
+#[derive(Debug)]
+pub(crate) struct Cue {
+    pub(crate) wire: Wire,
+    pub(crate) number: u64,
+    pub(crate) view: View,
+    pub(crate) reply: Reply,
+    pub(crate) fault: Option<Fault>,
+    pub(crate) gate: Option<Gate>,
+    pub(crate) delay_ms: u64,
+    pub(crate) chunk_delay_ms: u64,
+    pub(crate) chunk_bytes: Option<usize>,
+}
+
+/// The decision about a request.
+#[derive(Debug)]
+pub(crate) enum Act {
+    Play(Box<Cue>),
+    Refuse { wire: Wire, number: u64, trouble: Trouble },
+}
+
+/// The state of a rehearsal.
+#[derive(Debug)]
+pub(crate) struct Stage {
+    script: Script,
+    scenes: Vec<Scene>,
+    number: u64,
+    seals: Seals,
+    log: Log,
+}
+
+/// What a turn gives to a request: the reply, perhaps spoiled.
+struct Part {
+    reply: Reply,
+    fault: Option<Fault>,
+    turn: Turn,
+}
+
+impl Stage {
+    pub(crate) fn new(script: Script, log: Log) -> Self {
+        let scenes = Scene::of(&script);
+        Self { script, scenes, number: 0, seals: Seals::default(), log }
+    }
+
+    pub(crate) fn log(&self) -> &Log {
+        &self.log
+    }
+
+    pub(crate) fn script(&self) -> &Script {
+        &self.script
+    }
+
+    /// The next request of this conversation may change its prefix. Whether there is such a conversation.
+    pub(crate) fn declare_break(&mut self, conversation: &str) -> bool {
+        let labels = self.script.conversations.iter().enumerate();
+        let found = labels.map(|(index, one)| one.label(index)).position(|label| label == conversation);
+        let scene = found.and_then(|index| self.scenes.get_mut(index));
+        scene.map(|scene| scene.break_declared = true).is_some()
+    }
+
+    /// Decides what a request gets, and notes it.
+    pub(crate) fn hear(&mut self, heard: Heard) -> Act {
+        self.number += 1;
+        let Heard { wire, reading, named, body } = heard;
+        let Reading { view, mut violations } = reading;
+        let index = self.find(&view, named.as_deref()).unwrap_or_else(|unknown| {
+            // A request that cannot be read may well fit nowhere; what is wrong with it says more.
+            if violations.is_empty() {
+                violations.push(unknown);
+            }
+            None
+        });
+        if wire == Wire::Anthropic {
+            violations.extend(self.seals.broken(&view));
+        }
+        let mut from = 0;
+        if let Some(index) = index.filter(|_| violations.is_empty()) {
+            match self.added_from(index, &view) {
+                Ok(added) => from = added,
+                Err(violation) => violations.push(violation),
+            }
+        }
+        let part = if violations.is_empty() { self.take(index, &view, from) } else { Err(violations) };
+        let mut note = LoggedRequest {
+            number: self.number,
+            wire,
+            conversation: index.map(|index| self.script.conversations[index].label(index)),
+            turn: index.map(|index| self.scenes[index].turn + 1),
+            outcome: Outcome::Refused,
+            violations: Vec::new(),
+            shape: shape::lines(&view),
+            body: self.log.keeps_bodies().then_some(body),
+        };
+        match part {
+            Ok(part) => {
+                note.outcome = if part.fault.is_some() { Outcome::Fault } else { Outcome::Replied };
+                self.log.push(note);
+                self.advance(index, &view, &part);
+                self.seals.note(&part.reply, self.number);
+                Act::Play(Box::new(self.cue(wire, view, part)))
+            }
+            Err(violations) => {
+                let trouble = trouble(&violations);
+                note.violations = violations;
+                self.log.push(note);
+                Act::Refuse { wire, number: self.number, trouble }
+            }
+        }
+    }
+
+    /// The conversation that a request belongs to. `None` when it gets the default reply.
+    fn find(&self, view: &View, named: Option<&str>) -> Result<Option<usize>, Violation> {
+        let all = || self.script.conversations.iter();
+        let with_id = |id: &str| all().position(|one| one.id.as_deref() == Some(id));
+        if let Some(name) = named {
+            let unknown =
+                || Violation::new("unknown-conversation", format!("rehearse: no conversation `{name}`"));
+            return with_id(name).map(Some).ok_or_else(unknown);
+        }
+        let by_name = || view.names.iter().find_map(|name| with_id(name));
+        let first = view.first_user_text().unwrap_or_default();
+        let fits = |one: &crate::script::Conversation| {
+            one.first_message.as_ref().is_some_and(|expect| unlike(&first, expect).is_none())
+        };
+        let by_text = || all().position(fits);
+        let rest = || all().position(crate::script::Conversation::takes_any);
+        match by_name().or_else(by_text).or_else(rest) {
+            None if self.script.default_reply.is_none() => {
+                let message = format!("rehearse: no conversation fits; the first message is {first:?}");
+                Err(Violation::new("unknown-conversation", message))
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// Holds the request to the prefix of the one before, and says from which message on it adds something.
+    fn added_from(&mut self, index: usize, view: &View) -> Result<usize, Violation> {
+        let scene = &self.scenes[index];
+        let conversation = &self.script.conversations[index];
+        let broken = |earlier| {
+            prefix::broken(earlier, &view.pieces)
+                .map(|told| Violation::new("prefix", format!("rehearse: {told}")))
+        };
+        let allowed =
+            scene.break_declared || conversation.turns.get(scene.turn).is_some_and(|turn| turn.breaks_prefix);
+        let (violation, from) = match (&scene.last, &conversation.fork_of) {
+            (Some(last), _) => (broken(last), scene.answered),
+            (None, None) => (None, 0),
+            (None, Some(fork)) => {
+                let parent = Scene::parent(&self.script, fork)
+                    .and_then(|parent| self.scenes[parent].kept.get(&fork.at_turn));
+                let Some(parent) = parent else {
+                    let told = format!(
+                        "rehearse: a fork of `{}` at turn {}, which was not played yet",
+                        fork.conversation, fork.at_turn
+                    );
+                    return Err(Violation::new("prefix", told));
+                };
+                (broken(parent), parent.items.len())
+            }
+        };
+        match violation {
+            None => Ok(from),
+            Some(_) if allowed => Ok(0),
+            Some(violation) => Err(violation),
+        }
+    }
+
+    /// The reply to a request that keeps the rules, if it also says what is expected.
+    fn take(&mut self, index: Option<usize>, view: &View, from: usize) -> Result<Part, Vec<Violation>> {
+        let numbered = self.script.faults.iter().find(|fault| fault.hits(self.number));
+        let numbered = numbered.map(|fault| fault.what.clone());
+        let default = || self.script.default_reply.clone().map(|reply| (Turn::default(), reply));
+        let Some(index) = index else {
+            let (turn, reply) = default().unwrap_or_default();
+            return Ok(Part { reply, fault: numbered, turn });
+        };
+        let scene = &mut self.scenes[index];
+        let Some(turn) = self.script.conversations[index].turns.get(scene.turn).cloned() else {
+            let label = self.script.conversations[index].label(index);
+            let message = format!("rehearse: conversation `{label}` has no turn left");
+            let (turn, reply) = default().ok_or_else(|| vec![Violation::new("no-turn-left", message)])?;
+            return Ok(Part { reply, fault: numbered, turn });
+        };
+        let added = Added::since(view, from);
+        let caught = expected(&turn, &added, &scene.caught)?;
+        scene.caught = caught;
+        let reply = turn.reply.as_ref().map(|reply| capture::fill_reply(reply, &scene.caught));
+        let met = scene.faults_met;
+        let own = turn.fault.as_ref().filter(|fault| met < fault.times).map(|fault| fault.what.clone());
+        if numbered.is_none() && own.is_some() {
+            scene.faults_met += 1;
+        }
+        Ok(Part { reply: reply.unwrap_or_default(), fault: numbered.or(own), turn })
+    }
+
+    /// Moves the conversation on when its turn is over.
+    fn advance(&mut self, index: Option<usize>, view: &View, part: &Part) {
+        let Some(scene) = index.and_then(|index| self.scenes.get_mut(index)) else { return };
+        scene.last = Some(view.pieces.clone());
+        scene.break_declared = false;
+        let faulty = part.turn.fault.as_ref();
+        let spent = faulty.is_some_and(|fault| fault.ends_turn && scene.faults_met >= fault.times);
+        if part.fault.is_none() || spent {
+            scene.end_turn(&view.pieces);
+        }
+    }
+
+    fn cue(&self, wire: Wire, view: View, part: Part) -> Cue {
+        let Part { reply, fault, turn } = part;
+        Cue {
+            wire,
+            number: self.number,
+            view,
+            reply,
+            fault,
+            gate: turn.gate,
+            delay_ms: turn.delay_ms.unwrap_or_default(),
+            chunk_delay_ms: turn.chunk_delay_ms.unwrap_or_default(),
+            chunk_bytes: turn.chunk_bytes,
+        }
+    }
+
+    /// What went wrong so far, and what was not asked for.
+    pub(crate) fn report(&self) -> Report {
+        let requests = self.log.requests().iter();
+        let violations = requests.flat_map(|request| {
+            request.violations.iter().map(|violation| (request.number, violation.clone()))
+        });
+        let conversations = self.script.conversations.iter().zip(&self.scenes).enumerate();
+        let unplayed = conversations.filter(|(_, (one, scene))| scene.turn < one.turns.len());
+        let unplayed = unplayed.map(|(index, (one, scene))| {
+            let (label, total) = (one.label(index), one.turns.len());
+            format!("conversation `{label}`: {} of {total} turns were played", scene.turn)
+        });
+        let unmet = self.script.faults.iter().filter(|fault| self.number < fault.at);
+        let unmet =
+            unmet.map(|fault| format!("the fault of request {}: there were {}", fault.at, self.number));
+        let left_over = unplayed.chain(unmet).chain(self.log.failure().cloned());
+        Report { violations: violations.collect(), left_over: left_over.collect() }
+    }
+}
+
+/// What was caught, if the request says what the turn expects.
+fn expected(turn: &Turn, added: &Added<'_>, caught: &Caught) -> Result<Caught, Vec<Violation>> {
+    let unmet = |told: String| Violation::new("expect", format!("rehearse: {told}"));
+    if let Some(expect) = &turn.expect {
+        let failures = added.failures(&capture::fill_expect(expect, caught));
+        if !failures.is_empty() {
+            return Err(failures.into_iter().map(unmet).collect());
+        }
+    }
+    let mut caught = caught.clone();
+    let text = added.text();
+    for pattern in &turn.capture {
+        capture::catch(pattern, &text, &mut caught).map_err(|told| vec![unmet(told)])?;
+    }
+    Ok(caught)
+}
+
+/// The error that answers these violations: the first one speaks, as with the real services.
+fn trouble(violations: &[Violation]) -> Trouble {
+    let first = violations.first();
+    let status = match first.map(|violation| violation.rule) {
+        Some("authentication") => 401,
+        Some("too-large") => 413,
+        _ => 400,
+    };
+    let message = first.map(|violation| violation.message.clone()).unwrap_or_default();
+    Trouble { status, kind: None, message }
+}
