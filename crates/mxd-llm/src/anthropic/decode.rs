@@ -1,0 +1,156 @@
+//! From the stream of this wire to chunks.
+
+use std::collections::BTreeMap;
+
+use mxd_core::prompt::{Block, RedactedThinking, Thinking};
+
+use super::wire::{self, Delta, Event, StartedBlock};
+use crate::chunk::{Chunk, Stop, Usage};
+use crate::classify::from_code;
+use crate::decoder::{Out, Progress, parse};
+use crate::error::LlmError;
+use crate::limits;
+use crate::malformed::tool_call;
+use crate::sse::SseEvent;
+
+/// What is known of an answer so far.
+#[derive(Debug, Default)]
+pub(crate) struct Decoder {
+    open: BTreeMap<u32, Open>,
+    usage: Usage,
+    stop: Option<Stop>,
+}
+
+/// A block that is not finished.
+#[derive(Debug)]
+enum Open {
+    Text(String),
+    Thinking(Thinking),
+    Redacted(String),
+    Call {
+        id: String,
+        name: String,
+        arguments: String,
+    },
+    /// A kind we do not know.
+    Skipped,
+}
+
+impl Decoder {
+    pub(crate) fn event(&mut self, event: &SseEvent, out: Out<'_>) -> Result<Progress, LlmError> {
+        match parse::<Event>(&event.data)? {
+            Event::MessageStart { message } => self.use_tokens(&message.usage, out),
+            Event::ContentBlockStart { index, content_block } => self.start(index, content_block, out)?,
+            Event::ContentBlockDelta { index, delta } => self.grow(index, delta, out),
+            Event::ContentBlockStop { index } => self.finish(index, out)?,
+            Event::MessageDelta { delta, usage } => {
+                self.stop = delta.stop_reason.map(stop).or(self.stop.take());
+                self.use_tokens(&usage, out);
+            }
+            Event::MessageStop => {
+                let stop = self.stop.take().unwrap_or_else(|| Stop::Other("none".to_owned()));
+                out.push(Chunk::End { stop });
+                return Ok(Progress::Complete);
+            }
+            Event::Error { error } => return Err(from_code(&[&error.kind], &error.message)),
+            Event::Other => {}
+        }
+        Ok(Progress::More)
+    }
+
+    fn start(&mut self, index: u32, block: StartedBlock, out: Out<'_>) -> Result<(), LlmError> {
+        if self.open.len() >= limits::CALLS {
+            return Err(crate::decoder::protocol("too many blocks are open at once"));
+        }
+        let open = match block {
+            StartedBlock::Text { text } => {
+                send(&text, Chunk::TextDelta, out);
+                Open::Text(text)
+            }
+            StartedBlock::Thinking { thinking, signature } => {
+                send(&thinking, Chunk::ThinkingDelta, out);
+                let signature = (!signature.is_empty()).then_some(signature);
+                Open::Thinking(Thinking { text: thinking, signature })
+            }
+            StartedBlock::RedactedThinking { data } => Open::Redacted(data),
+            StartedBlock::ToolUse { id, name } => Open::Call { id, name, arguments: String::new() },
+            StartedBlock::Other => Open::Skipped,
+        };
+        self.open.insert(index, open);
+        Ok(())
+    }
+
+    fn grow(&mut self, index: u32, delta: Delta, out: Out<'_>) {
+        match (self.open.get_mut(&index), delta) {
+            (Some(Open::Text(whole)), Delta::Text { text }) => {
+                whole.push_str(&text);
+                send(&text, Chunk::TextDelta, out);
+            }
+            (Some(Open::Thinking(thought)), Delta::Thinking { thinking }) => {
+                thought.text.push_str(&thinking);
+                send(&thinking, Chunk::ThinkingDelta, out);
+            }
+            (Some(Open::Thinking(thought)), Delta::Signature { signature }) => {
+                thought.signature.get_or_insert_default().push_str(&signature);
+            }
+            (Some(Open::Call { arguments, .. }), Delta::InputJson { partial_json }) => {
+                arguments.push_str(&partial_json);
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, index: u32, out: Out<'_>) -> Result<(), LlmError> {
+        let block = match self.open.remove(&index) {
+            Some(Open::Text(text)) if !text.is_empty() => Block::text(text),
+            Some(Open::Thinking(thought)) if !thought.text.is_empty() || thought.signature.is_some() => {
+                Block::Thinking(thought)
+            }
+            Some(Open::Redacted(data)) => Block::RedactedThinking(RedactedThinking { data }),
+            Some(Open::Call { id, name, arguments }) => Block::ToolCall(tool_call(id, name, &arguments)?),
+            Some(Open::Text(_) | Open::Thinking(_) | Open::Skipped) | None => return Ok(()),
+        };
+        out.push(Chunk::Item(block));
+        Ok(())
+    }
+
+    fn use_tokens(&mut self, told: &wire::Usage, out: Out<'_>) {
+        let before = self.usage;
+        let usage = &mut self.usage;
+        usage.input = told.input_tokens.unwrap_or(usage.input);
+        usage.output = told.output_tokens.unwrap_or(usage.output);
+        usage.cache_read = told.cache_read_input_tokens.unwrap_or(usage.cache_read);
+        if let Some(written) = &told.cache_creation {
+            usage.cache_write_5m = written.ephemeral_5m_input_tokens;
+            usage.cache_write_1h = written.ephemeral_1h_input_tokens;
+        } else if let Some(written) = told.cache_creation_input_tokens {
+            // Without a split, what is not known to be kept for an hour is kept for five minutes.
+            usage.cache_write_5m = written.saturating_sub(usage.cache_write_1h);
+        }
+        if let Some(details) = &told.output_tokens_details {
+            usage.reasoning = details.thinking_tokens;
+        }
+        if *usage != before {
+            out.push(Chunk::Usage(*usage));
+        }
+    }
+}
+
+fn send(text: &str, chunk: fn(String) -> Chunk, out: Out<'_>) {
+    if !text.is_empty() {
+        out.push(chunk(text.to_owned()));
+    }
+}
+
+fn stop(reason: String) -> Stop {
+    match reason.as_str() {
+        "end_turn" => Stop::EndTurn,
+        "tool_use" => Stop::ToolUse,
+        "max_tokens" => Stop::MaxTokens,
+        "stop_sequence" => Stop::StopSequence,
+        "pause_turn" => Stop::PauseTurn,
+        "refusal" => Stop::Refusal,
+        "model_context_window_exceeded" => Stop::ContextExceeded,
+        _ => Stop::Other(reason),
+    }
+}
