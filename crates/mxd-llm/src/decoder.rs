@@ -1,6 +1,6 @@
 //! The bytes of a response become chunks, whatever the wire.
 
-use serde::de::DeserializeOwned;
+use serde::Deserialize;
 
 use crate::chunk::Chunk;
 use crate::error::{Class, LlmError};
@@ -103,7 +103,7 @@ impl WireDecoder {
 }
 
 /// An event's data.
-pub(crate) fn parse<T: DeserializeOwned>(data: &str) -> Result<T, LlmError> {
+pub(crate) fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, LlmError> {
     serde_json::from_str(data).map_err(|error| {
         let start: String = data.chars().take(200).collect();
         protocol(&format!("an event of the stream makes no sense ({error}): {start}"))

@@ -7,7 +7,7 @@ use mxd_core::prompt::{Block, RedactedThinking, Thinking};
 use super::wire::{self, Delta, Event, StartedBlock};
 use crate::chunk::{Chunk, Stop, Usage};
 use crate::classify::from_code;
-use crate::decoder::{Out, Progress, parse};
+use crate::decoder::{Out, Progress, parse, protocol};
 use crate::error::LlmError;
 use crate::limits;
 use crate::malformed::tool_call;
@@ -38,65 +38,73 @@ enum Open {
 
 impl Decoder {
     pub(crate) fn event(&mut self, event: &SseEvent, out: Out<'_>) -> Result<Progress, LlmError> {
-        match parse::<Event>(&event.data)? {
-            Event::MessageStart { message } => self.use_tokens(&message.usage, out),
-            Event::ContentBlockStart { index, content_block } => self.start(index, content_block, out)?,
-            Event::ContentBlockDelta { index, delta } => self.grow(index, delta, out),
-            Event::ContentBlockStop { index } => self.finish(index, out)?,
-            Event::MessageDelta { delta, usage } => {
-                self.stop = delta.stop_reason.map(stop).or(self.stop.take());
-                self.use_tokens(&usage, out);
+        let event: Event<'_> = parse(&event.data)?;
+        match &*event.kind {
+            "message_start" => self.use_tokens(event.message.and_then(|message| message.usage), out),
+            "content_block_start" => self.start(event.index, event.content_block.unwrap_or_default(), out)?,
+            "content_block_delta" => self.grow(event.index, event.delta.unwrap_or_default(), out),
+            "content_block_stop" => self.finish(event.index, out)?,
+            "message_delta" => {
+                let told = event.delta.unwrap_or_default().stop_reason;
+                self.stop = told.map(stop).or(self.stop.take());
+                self.use_tokens(event.usage, out);
             }
-            Event::MessageStop => {
+            "message_stop" => {
                 let stop = self.stop.take().unwrap_or_else(|| Stop::Other("none".to_owned()));
                 out.push(Chunk::End { stop });
                 return Ok(Progress::Complete);
             }
-            Event::Error { error } => return Err(from_code(&[&error.kind], &error.message)),
-            Event::Other => {}
+            "error" => {
+                let error = event.error.unwrap_or_default();
+                return Err(from_code(&[&error.kind], &error.message));
+            }
+            // Signs of life, and what newer versions of the wire tell.
+            _ => {}
         }
         Ok(Progress::More)
     }
 
     fn start(&mut self, index: u32, block: StartedBlock, out: Out<'_>) -> Result<(), LlmError> {
         if self.open.len() >= limits::CALLS {
-            return Err(crate::decoder::protocol("too many blocks are open at once"));
+            return Err(protocol("too many blocks are open at once"));
         }
-        let open = match block {
-            StartedBlock::Text { text } => {
-                send(&text, Chunk::TextDelta, out);
-                Open::Text(text)
+        let open = match block.kind.as_str() {
+            "text" => {
+                send(&block.text, Chunk::TextDelta, out);
+                Open::Text(block.text)
             }
-            StartedBlock::Thinking { thinking, signature } => {
-                send(&thinking, Chunk::ThinkingDelta, out);
-                let signature = (!signature.is_empty()).then_some(signature);
-                Open::Thinking(Thinking { text: thinking, signature })
+            "thinking" => {
+                send(&block.thinking, Chunk::ThinkingDelta, out);
+                let signature = (!block.signature.is_empty()).then_some(block.signature);
+                Open::Thinking(Thinking { text: block.thinking, signature })
             }
-            StartedBlock::RedactedThinking { data } => Open::Redacted(data),
-            StartedBlock::ToolUse { id, name } => Open::Call { id, name, arguments: String::new() },
-            StartedBlock::Other => Open::Skipped,
+            "redacted_thinking" => Open::Redacted(block.data),
+            "tool_use" => Open::Call { id: block.id, name: block.name, arguments: String::new() },
+            _ => Open::Skipped,
         };
         self.open.insert(index, open);
         Ok(())
     }
 
-    fn grow(&mut self, index: u32, delta: Delta, out: Out<'_>) {
-        match (self.open.get_mut(&index), delta) {
-            (Some(Open::Text(whole)), Delta::Text { text }) => {
+    fn grow(&mut self, index: u32, delta: Delta<'_>, out: Out<'_>) {
+        match self.open.get_mut(&index) {
+            Some(Open::Text(whole)) => {
+                let text = delta.text.unwrap_or_default();
                 whole.push_str(&text);
                 send(&text, Chunk::TextDelta, out);
             }
-            (Some(Open::Thinking(thought)), Delta::Thinking { thinking }) => {
-                thought.text.push_str(&thinking);
-                send(&thinking, Chunk::ThinkingDelta, out);
+            Some(Open::Thinking(thought)) => {
+                let text = delta.thinking.unwrap_or_default();
+                thought.text.push_str(&text);
+                send(&text, Chunk::ThinkingDelta, out);
+                if let Some(signature) = delta.signature {
+                    thought.signature.get_or_insert_default().push_str(&signature);
+                }
             }
-            (Some(Open::Thinking(thought)), Delta::Signature { signature }) => {
-                thought.signature.get_or_insert_default().push_str(&signature);
+            Some(Open::Call { arguments, .. }) => {
+                arguments.push_str(&delta.partial_json.unwrap_or_default());
             }
-            (Some(Open::Call { arguments, .. }), Delta::InputJson { partial_json }) => {
-                arguments.push_str(&partial_json);
-            }
-            _ => {}
+            Some(Open::Redacted(_) | Open::Skipped) | None => {}
         }
     }
 
@@ -114,7 +122,8 @@ impl Decoder {
         Ok(())
     }
 
-    fn use_tokens(&mut self, told: &wire::Usage, out: Out<'_>) {
+    fn use_tokens(&mut self, told: Option<wire::Usage>, out: Out<'_>) {
+        let told = told.unwrap_or_default();
         let before = self.usage;
         let usage = &mut self.usage;
         usage.input = told.input_tokens.unwrap_or(usage.input);

@@ -1,5 +1,7 @@
 //! The shapes of the wire. Fields go out in the order in which they stand here.
 
+use std::borrow::Cow;
+
 use mxd_core::raw::RawJson;
 use serde::{Deserialize, Serialize};
 
@@ -96,84 +98,58 @@ pub(super) struct ImageSource<'a> {
     pub(super) data: &'a str,
 }
 
-/// An event of the stream. Kinds and fields we do not know are passed over.
+/// An event of the stream: every kind has some of these fields. One flat shape instead of one per kind is read
+/// in a single pass, and kinds and fields we do not know are passed over.
 #[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Event {
-    MessageStart {
-        message: Message,
-    },
-    ContentBlockStart {
-        index: u32,
-        content_block: StartedBlock,
-    },
-    ContentBlockDelta {
-        index: u32,
-        delta: Delta,
-    },
-    ContentBlockStop {
-        index: u32,
-    },
-    MessageDelta {
-        delta: MessageDelta,
-        #[serde(default)]
-        usage: Usage,
-    },
-    MessageStop,
-    Error {
-        error: ErrorBody,
-    },
-    #[serde(other)]
-    Other,
+pub(super) struct Event<'a> {
+    #[serde(rename = "type", borrow)]
+    pub(super) kind: Cow<'a, str>,
+    #[serde(default)]
+    pub(super) index: u32,
+    #[serde(default)]
+    pub(super) message: Option<Message>,
+    #[serde(default)]
+    pub(super) content_block: Option<StartedBlock>,
+    #[serde(default, borrow)]
+    pub(super) delta: Option<Delta<'a>>,
+    #[serde(default)]
+    pub(super) usage: Option<Usage>,
+    #[serde(default)]
+    pub(super) error: Option<ErrorBody>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct Message {
     #[serde(default)]
-    pub(super) usage: Usage,
+    pub(super) usage: Option<Usage>,
 }
 
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum StartedBlock {
-    Text {
-        #[serde(default)]
-        text: String,
-    },
-    Thinking {
-        #[serde(default)]
-        thinking: String,
-        #[serde(default)]
-        signature: String,
-    },
-    RedactedThinking {
-        data: String,
-    },
-    ToolUse {
-        id: String,
-        name: String,
-    },
-    #[serde(other)]
-    Other,
+/// A block that begins: every kind has some of these fields.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct StartedBlock {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) text: String,
+    pub(super) thinking: String,
+    pub(super) signature: String,
+    pub(super) data: String,
+    pub(super) id: String,
+    pub(super) name: String,
 }
 
-#[derive(Deserialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Delta {
-    #[serde(rename = "text_delta")]
-    Text { text: String },
-    #[serde(rename = "thinking_delta")]
-    Thinking { thinking: String },
-    #[serde(rename = "signature_delta")]
-    Signature { signature: String },
-    #[serde(rename = "input_json_delta")]
-    InputJson { partial_json: String },
-    #[serde(other)]
-    Other,
-}
-
-#[derive(Deserialize)]
-pub(super) struct MessageDelta {
+/// What is added to a block, or told of the message: every kind has some of these fields.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub(super) struct Delta<'a> {
+    #[serde(borrow)]
+    pub(super) text: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) thinking: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) signature: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) partial_json: Option<Cow<'a, str>>,
     pub(super) stop_reason: Option<String>,
 }
 
@@ -202,7 +178,7 @@ pub(super) struct OutputDetails {
     pub(super) thinking_tokens: u64,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 pub(super) struct ErrorBody {
     #[serde(rename = "type", default)]
     pub(super) kind: String,

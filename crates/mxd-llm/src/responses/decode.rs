@@ -26,8 +26,8 @@ impl Decoder {
         if event.data == "[DONE]" {
             return Ok(Progress::More);
         }
-        let event: Event = parse(&event.data)?;
-        match event.kind.as_str() {
+        let event: Event<'_> = parse(&event.data)?;
+        match &*event.kind {
             "response.output_text.delta" | "response.refusal.delta" => {
                 out.push(Chunk::TextDelta(delta(&event)?));
             }
@@ -47,7 +47,7 @@ impl Decoder {
                 return Ok(Progress::Complete);
             }
             "response.failed" => return Err(failed(event.response.and_then(|response| response.error))),
-            "error" => return Err(broken_off(&event)),
+            "error" => return Err(broken_off(event)),
             // Beginnings, parts and tools of the provider: the finished items tell all of it.
             _ => {}
         }
@@ -114,9 +114,8 @@ impl Decoder {
     }
 }
 
-/// More text. Some kinds of events have an object there, but not those that are asked for it.
-fn delta(event: &Event) -> Result<String, LlmError> {
-    let raw = event.delta.as_ref().ok_or_else(|| protocol("a delta event without a delta"))?;
+fn delta(event: &Event<'_>) -> Result<String, LlmError> {
+    let raw = event.delta.ok_or_else(|| protocol("a delta event without a delta"))?;
     parse(raw.get())
 }
 
@@ -153,11 +152,13 @@ fn failed(error: Option<ErrorBody>) -> LlmError {
 }
 
 /// The words stand in the event itself, or in an object of it.
-fn broken_off(event: &Event) -> LlmError {
-    let nested = |word: fn(&ErrorBody) -> Option<&String>| event.error.as_ref().and_then(word);
-    let code = event.code.as_ref().or_else(|| nested(|error| error.code.as_ref()));
-    let kind = nested(|error| error.kind.as_ref());
-    let message = event.message.as_ref().or_else(|| nested(|error| error.message.as_ref()));
-    let word = |word: Option<&String>| word.cloned().unwrap_or_default();
-    from_code(&[&word(code), &word(kind)], &word(message))
+fn broken_off(event: Event<'_>) -> LlmError {
+    let nested = event.error.unwrap_or(ErrorBody { code: None, kind: None, message: None });
+    let code = match event.code {
+        Some(serde_json::Value::String(code)) => Some(code),
+        Some(serde_json::Value::Number(number)) => Some(number.to_string()),
+        Some(_) | None => nested.code,
+    };
+    let message = event.message.or(nested.message).unwrap_or_default();
+    from_code(&[&code.unwrap_or_default(), &nested.kind.unwrap_or_default()], &message)
 }

@@ -1,7 +1,10 @@
 //! The shapes of the wire. Fields go out in the order in which they stand here.
 
+use std::borrow::Cow;
+
 use mxd_core::raw::RawJson;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 /// What stands before the input.
 #[derive(Serialize)]
@@ -62,11 +65,12 @@ pub(super) enum Content<'a> {
 
 /// An event of the stream: every kind has some of these fields.
 #[derive(Deserialize)]
-pub(super) struct Event {
-    #[serde(rename = "type", default)]
-    pub(super) kind: String,
-    #[serde(default)]
-    pub(super) delta: Option<RawJson>,
+pub(super) struct Event<'a> {
+    #[serde(rename = "type", default, borrow)]
+    pub(super) kind: Cow<'a, str>,
+    /// A text in the kinds we look at; others have objects there.
+    #[serde(default, borrow)]
+    pub(super) delta: Option<&'a RawValue>,
     #[serde(default)]
     pub(super) summary_index: u32,
     #[serde(default)]
@@ -74,7 +78,7 @@ pub(super) struct Event {
     #[serde(default)]
     pub(super) response: Option<Response>,
     #[serde(default)]
-    pub(super) code: Option<String>,
+    pub(super) code: Option<serde_json::Value>,
     #[serde(default)]
     pub(super) message: Option<String>,
     #[serde(default)]
