@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::breaker::Permit;
 use crate::chunk::{Chunk, Retrying};
-use crate::decoder::{ResponseDecoder, protocol};
-use crate::error::LlmError;
+use crate::decoder::{Hints, ResponseDecoder, protocol};
+use crate::error::{Class, LlmError};
 use crate::http::Reply;
 use crate::prefix::EncodedRequest;
 use crate::provider::{ChunkStream, Inner};
@@ -54,6 +54,7 @@ enum Phase {
     Ask,
     Wait(Duration),
     Read(Box<Reading>),
+    Failed(LlmError),
     Done,
 }
 
@@ -75,7 +76,11 @@ impl Call {
             match self.step().await {
                 Ok(true) => {}
                 Ok(false) => return None,
-                Err(error) => return Some(Err(self.give_up(error))),
+                Err(error) if self.ready.is_empty() || error.class == Class::Cancelled => {
+                    return Some(Err(self.give_up(error)));
+                }
+                // What came before the failure is given out first: it tells what the attempt has used.
+                Err(error) => self.phase = Phase::Failed(error),
             }
         }
     }
@@ -94,6 +99,7 @@ impl Call {
     async fn step(&mut self) -> Result<bool, LlmError> {
         match std::mem::replace(&mut self.phase, Phase::Done) {
             Phase::Done => return Ok(false),
+            Phase::Failed(error) => return Err(error),
             Phase::Wait(delay) => {
                 or_cancelled(&self.cancel, tokio::time::sleep(delay)).await?;
                 self.phase = Phase::Ask;
@@ -113,11 +119,12 @@ impl Call {
         };
         match or_cancelled(&self.cancel, self.provider.http.send(ask)).await? {
             Ok(reply) if reply.content_type().starts_with("application/json") => {
-                permit.failed(crate::Class::Protocol);
+                permit.failed(Class::Protocol);
                 self.failed(protocol("the server did not stream its answer, though it was asked to"))
             }
             Ok(reply) => {
-                let decoder = ResponseDecoder::new(self.request.wire, self.salt());
+                let hints = Hints { salt: self.salt(), ttl: self.request.ttl };
+                let decoder = ResponseDecoder::new(self.request.wire, hints);
                 self.phase = Phase::Read(Box::new(Reading { reply, decoder, permit }));
                 Ok(())
             }

@@ -1,5 +1,6 @@
 //! The bytes of a response become chunks, whatever the wire.
 
+use mxd_core::prompt::CacheTtl;
 use serde::Deserialize;
 
 use crate::chunk::Chunk;
@@ -37,14 +38,23 @@ enum WireDecoder {
     Chat(chat::Decoder),
 }
 
+/// What a decoder cannot know from the response.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// Goes into the names of tool calls to which the server gave none, so that they differ from those of other
+    /// answers.
+    pub salt: u64,
+    /// How long the prefix was asked to be kept.
+    pub ttl: CacheTtl,
+}
+
 impl ResponseDecoder {
-    /// A decoder for this wire. The salt goes into the names of tool calls to which the server gave none, so
-    /// that they differ from those of other answers.
-    pub fn new(wire: Wire, salt: u64) -> Self {
+    /// A decoder for this wire.
+    pub fn new(wire: Wire, hints: Hints) -> Self {
         let wire = match wire {
-            Wire::Anthropic => WireDecoder::Anthropic(anthropic::Decoder::default()),
+            Wire::Anthropic => WireDecoder::Anthropic(anthropic::Decoder::new(hints.ttl)),
             Wire::Responses => WireDecoder::Responses(responses::Decoder::default()),
-            Wire::Chat => WireDecoder::Chat(chat::Decoder::new(salt)),
+            Wire::Chat => WireDecoder::Chat(chat::Decoder::new(hints.salt)),
         };
         let sse = SseDecoder::new(limits::EVENT_BYTES);
         Self { sse, wire, events: Vec::new(), bytes: 0, progress: Progress::More }

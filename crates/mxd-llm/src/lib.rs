@@ -28,7 +28,7 @@ mod wire;
 pub use breaker::{Admission, Breaker, BreakerSettings, Circuit};
 pub use chunk::{Chunk, Retrying, Stop, Usage};
 pub use cost::cost;
-pub use decoder::ResponseDecoder;
+pub use decoder::{Hints, ResponseDecoder};
 pub use error::{Class, LlmError, Rule};
 pub use http::Timeouts;
 pub use models::{LongContext, Model, Models, Prices, ThinkingStyle};

@@ -17,6 +17,8 @@ use crate::{anthropic, chat, responses};
 pub struct EncodedRequest {
     /// The wire it is for.
     pub wire: Wire,
+    /// How long the provider is asked to keep the prefix; some do not repeat it when they tell what they kept.
+    pub ttl: CacheTtl,
     /// The body.
     pub body: Bytes,
 }
@@ -124,7 +126,7 @@ impl EncodedPrefix {
         }
         body.extend_from_slice(&self.buffer[from..]);
         body.extend_from_slice(b"]}");
-        EncodedRequest { wire: self.wire, body: Bytes::from(body) }
+        EncodedRequest { wire: self.wire, ttl: self.ttl, body: Bytes::from(body) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mxd_core::prompt::{Block, RedactedThinking, Thinking};
+use mxd_core::prompt::{Block, CacheTtl, RedactedThinking, Thinking};
 
 use super::wire::{self, Delta, Event, StartedBlock};
 use crate::chunk::{Chunk, Stop, Usage};
@@ -14,8 +14,9 @@ use crate::malformed::tool_call;
 use crate::sse::SseEvent;
 
 /// What is known of an answer so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Decoder {
+    ttl: CacheTtl,
     open: BTreeMap<u32, Open>,
     usage: Usage,
     stop: Option<Stop>,
@@ -37,6 +38,10 @@ enum Open {
 }
 
 impl Decoder {
+    pub(crate) fn new(ttl: CacheTtl) -> Self {
+        Self { ttl, open: BTreeMap::new(), usage: Usage::default(), stop: None }
+    }
+
     pub(crate) fn event(&mut self, event: &SseEvent, out: Out<'_>) -> Result<Progress, LlmError> {
         let event: Event<'_> = parse(&event.data)?;
         match &*event.kind {
@@ -133,8 +138,11 @@ impl Decoder {
             usage.cache_write_5m = written.ephemeral_5m_input_tokens;
             usage.cache_write_1h = written.ephemeral_1h_input_tokens;
         } else if let Some(written) = told.cache_creation_input_tokens {
-            // Without a split, what is not known to be kept for an hour is kept for five minutes.
-            usage.cache_write_5m = written.saturating_sub(usage.cache_write_1h);
+            // Some servers tell no split; then all of it is kept as long as we asked.
+            match self.ttl {
+                CacheTtl::FiveMinutes => usage.cache_write_5m = written - usage.cache_write_1h.min(written),
+                CacheTtl::OneHour => usage.cache_write_1h = written - usage.cache_write_5m.min(written),
+            }
         }
         if let Some(details) = &told.output_tokens_details {
             usage.reasoning = details.thinking_tokens;

@@ -1,17 +1,17 @@
 //! Every response stream, however it is cut.
 
-use mxd_core::prompt::Block;
-use mxd_llm::{Chunk, Class, LlmError, ResponseDecoder, Stop, Wire};
+use mxd_core::prompt::{Block, CacheTtl};
+use mxd_llm::{Chunk, Class, Hints, LlmError, ResponseDecoder, Stop, Wire};
 
 use crate::dice::Dice;
 use crate::fixtures::{folder, golden, stream, streams};
 use crate::rounds::seeds;
 
-const SALT: u64 = 7;
+const HINTS: Hints = Hints { salt: 7, ttl: CacheTtl::OneHour };
 
 /// What comes out of these pieces.
 fn decode<'a>(wire: Wire, pieces: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Chunk>, Result<(), LlmError>) {
-    let mut decoder = ResponseDecoder::new(wire, SALT);
+    let mut decoder = ResponseDecoder::new(wire, HINTS);
     let mut chunks = Vec::new();
     for piece in pieces {
         if let Err(error) = decoder.push(piece, &mut chunks) {
@@ -174,5 +174,18 @@ fn calls_of_one_answer_have_different_names() {
         let ids: std::collections::BTreeSet<_> = calls.iter().map(|call| call.id.as_str()).collect();
         assert_eq!(ids.len(), calls.len(), "{name}: {calls:?}");
         assert!(calls.iter().all(|call| call.malformed.is_none()), "{name}: {calls:?}");
+    }
+}
+
+#[test]
+fn a_cache_write_without_a_split_is_of_the_kind_that_was_asked_for() {
+    let event = br#"data: {"type":"message_start","message":{"usage":{"input_tokens":1,"cache_creation_input_tokens":9}}}"#;
+    for (ttl, five_minutes, hour) in [(CacheTtl::FiveMinutes, 9, 0), (CacheTtl::OneHour, 0, 9)] {
+        let mut decoder = ResponseDecoder::new(Wire::Anthropic, Hints { salt: 0, ttl });
+        let mut chunks = Vec::new();
+        decoder.push(event, &mut chunks).unwrap();
+        decoder.push(b"\n\n", &mut chunks).unwrap();
+        let [Chunk::Usage(usage)] = chunks.as_slice() else { panic!("{chunks:?}") };
+        assert_eq!((usage.cache_write_5m, usage.cache_write_1h), (five_minutes, hour), "{ttl:?}");
     }
 }
