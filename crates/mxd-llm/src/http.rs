@@ -1,12 +1,14 @@
 //! HTTP, with a limit on every wait.
 
 use std::error::Error as _;
+use std::fmt;
 use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Method, Proxy, Response, Url};
+use secrecy::{ExposeSecret, SecretString};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::classify::{Answer, from_answer};
@@ -36,10 +38,16 @@ impl Default for Timeouts {
 }
 
 /// The client of a provider.
-#[derive(Debug)]
 pub(crate) struct Http {
     client: Client,
     timeouts: Timeouts,
+}
+
+impl fmt::Debug for Http {
+    /// Without the client, which shows its proxy.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Http").field("timeouts", &self.timeouts).finish_non_exhaustive()
+    }
 }
 
 /// A request to be sent.
@@ -53,7 +61,7 @@ pub(crate) struct Ask {
 
 impl Http {
     /// A client that follows no redirect, because it would carry the key along, and uses no proxy but this one.
-    pub(crate) fn new(timeouts: Timeouts, proxy: Option<&str>) -> Result<Self, LlmError> {
+    pub(crate) fn new(timeouts: Timeouts, proxy: Option<&SecretString>) -> Result<Self, LlmError> {
         let failed = |what: &str, error: reqwest::Error| {
             LlmError::new(Class::Config, format!("{what}: {}", told(&error.without_url())))
         };
@@ -63,7 +71,9 @@ impl Http {
             .redirect(Policy::none())
             .no_proxy();
         if let Some(proxy) = proxy {
-            builder = builder.proxy(Proxy::all(proxy).map_err(|error| failed("the proxy's address", error))?);
+            builder = builder.proxy(
+                Proxy::all(proxy.expose_secret()).map_err(|error| failed("the proxy's address", error))?,
+            );
         }
         let client = builder.build().map_err(|error| failed("the HTTP client cannot be built", error))?;
         Ok(Self { client, timeouts })
@@ -132,7 +142,9 @@ impl Reply {
 
     async fn into_error(mut self) -> LlmError {
         // A body that does not come is no reason to forget the status.
-        let body = self.text(limits::ERROR_BYTES).await.unwrap_or_default();
+        let patience = limits::ERROR_BODY_WAIT.min(self.timeouts.silence);
+        let body = timeout(patience, self.text(limits::ERROR_BYTES)).await;
+        let body = body.ok().and_then(Result::ok).unwrap_or_default();
         let word = |name: &str| header(&self.response, name).map(str::to_owned);
         from_answer(Answer {
             status: self.response.status().as_u16(),

@@ -34,8 +34,8 @@ pub struct ProviderConfig {
     pub base_url: String,
     /// The key; servers of one's own often want none.
     pub key: Option<SecretString>,
-    /// A proxy to go through.
-    pub proxy: Option<String>,
+    /// The address of a proxy to go through; it may hold a password.
+    pub proxy: Option<SecretString>,
     /// How long to wait.
     pub timeouts: Timeouts,
     /// When to ask again.
@@ -98,7 +98,7 @@ impl Provider {
         if !base.username().is_empty() || base.password().is_some() {
             return Err(refuse("must not hold a name or password; give the key by itself".to_owned()));
         }
-        let http = Http::new(config.timeouts, config.proxy.as_deref())?;
+        let http = Http::new(config.timeouts, config.proxy.as_ref())?;
         Ok(Self { inner: Arc::new(Inner { config, http, base }) })
     }
 
@@ -238,11 +238,25 @@ impl Inner {
 
     /// The error without the key, should the server have repeated it.
     pub(crate) fn scrubbed(&self, mut error: LlmError) -> LlmError {
-        const SHORTEST: usize = 4;
-        let key = self.config.key.as_ref().map(ExposeSecret::expose_secret).unwrap_or_default();
-        if key.len() >= SHORTEST && error.message.contains(key) {
-            error.message = error.message.replace(key, "[key]");
+        if let Some(key) = &self.config.key {
+            error.message = without_key(&error.message, key.expose_secret());
         }
         error
+    }
+}
+
+/// Where the key stands in a message, a mark stands instead; also for the first part of a key at the end, where
+/// a long message was cut.
+fn without_key(message: &str, key: &str) -> String {
+    const SHORTEST: usize = 4;
+    if key.len() < SHORTEST {
+        return message.to_owned();
+    }
+    let message = message.replace(key, "[key]");
+    let whole = message.trim_end_matches('…');
+    let starts = key.char_indices().map(|(at, _)| &key[..at]).filter(|start| start.len() >= SHORTEST);
+    match starts.rev().find_map(|start| whole.strip_suffix(start)) {
+        Some(kept) => format!("{kept}[key]…"),
+        None => message,
     }
 }

@@ -234,6 +234,19 @@ async fn silence_before_and_within_an_answer_ends_it() {
 }
 
 #[tokio::test]
+async fn an_error_whose_body_does_not_come_is_known_by_its_status() {
+    let head = b"HTTP/1.1 529 X\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    let mut server = Server::start(vec![vec![Step::Send(head.to_vec()), Step::Hang]]).await;
+    let mut config = config(Wire::Anthropic, &server);
+    config.backoff.attempts = 1;
+    config.timeouts.silence = Duration::from_millis(50);
+    let error = collect(config).await.1.unwrap();
+    assert_eq!((error.class, error.status), (Class::Overloaded, Some(529)));
+    server.request().await;
+    assert_eq!(server.seen().await, Seen::HungUp);
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_there_is_a_network_error() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
