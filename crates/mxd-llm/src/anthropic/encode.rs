@@ -125,7 +125,12 @@ fn system(head: &prompt::Head, mark: CacheControl) -> Vec<SystemBlock<'_>> {
 fn user_contents(blocks: &[Block]) -> Vec<Content<'_>> {
     let results = blocks.iter().filter_map(|block| match block {
         Block::ToolResult(result) => Some(tool_result(result)),
-        _ => None,
+        Block::Text(_)
+        | Block::Image(_)
+        | Block::Thinking(_)
+        | Block::RedactedThinking(_)
+        | Block::ToolCall(_)
+        | Block::Opaque(_) => None,
     });
     let others = blocks.iter().filter_map(|block| match block {
         Block::Text(text) => text_content(&text.text),
