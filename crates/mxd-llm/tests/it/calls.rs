@@ -298,3 +298,31 @@ async fn a_probe_lets_everybody_through_again() {
     let both = tokio::join!(collect(config.clone()), collect(config));
     assert_eq!((both.0.1, both.1.1, server.requests()), (None, None, 4));
 }
+
+/// A listener whose queue is full: the system answers nobody who wants to connect.
+async fn deaf() -> (tokio::net::TcpListener, Vec<tokio::net::TcpStream>) {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut waiting = Vec::new();
+    let patience = Duration::from_millis(200);
+    while let Ok(connected) = tokio::time::timeout(patience, tokio::net::TcpStream::connect(address)).await {
+        waiting.push(connected.unwrap());
+        assert!(waiting.len() < 64, "the queue never fills");
+    }
+    (listener, waiting)
+}
+
+#[tokio::test]
+async fn a_connection_that_is_not_made_in_time_is_given_up() {
+    let (listener, _waiting) = deaf().await;
+    let long = Duration::from_secs(20);
+    let mut config = ProviderConfig::new(Wire::Chat, None);
+    config.base_url = format!("http://{}", listener.local_addr().unwrap());
+    config.timeouts = Timeouts { connect: Duration::from_millis(20), first_byte: long, silence: long };
+    config.backoff.attempts = 1;
+    let error = collect(config).await.1.unwrap();
+    assert_eq!(error.class, Class::Timeout, "{error}");
+    assert!(error.message.contains("cannot connect"), "{error}");
+}
