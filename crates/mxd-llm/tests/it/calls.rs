@@ -326,3 +326,17 @@ async fn a_connection_that_is_not_made_in_time_is_given_up() {
     assert_eq!(error.class, Class::Timeout, "{error}");
     assert!(error.message.contains("cannot connect"), "{error}");
 }
+
+#[tokio::test]
+async fn answers_that_break_off_open_the_breaker_and_rate_limits_do_not() {
+    let broken = vec![streaming(), Step::Send(stream(Wire::Anthropic, "error"))];
+    let cases = [(broken, Class::BreakerOpen, 2), (answer(429, "", "{}"), Class::RateLimit, 4)];
+    for (script, class, requests) in cases {
+        let server = Server::start(vec![script]).await;
+        let cooldown = Duration::from_secs(500);
+        let mut config = config(Wire::Anthropic, &server);
+        config.breaker = Breaker::new(BreakerSettings { failures: 2, cooldown, max_cooldown: cooldown });
+        let error = collect(config).await.1.unwrap();
+        assert_eq!((error.class, server.requests()), (class, requests));
+    }
+}
