@@ -42,12 +42,26 @@ async fn in_the_middle_of_the_answer() {
         let mut answer = provider.stream(request(wire), cancel.clone());
         assert!(matches!(answer.next().await, Some(Ok(Chunk::Usage(_) | Chunk::TextDelta(_)))), "{wire}");
         cancel.cancel();
-        // Chunks that wait to be taken are dropped with the rest.
         assert_eq!(answer.next().await.unwrap().unwrap_err().class, Class::Cancelled);
         server.request().await;
         assert_eq!(server.seen().await, Seen::HungUp);
         assert!(answer.next().await.is_none());
     }
+}
+
+#[tokio::test]
+async fn with_chunks_that_nobody_has_taken() {
+    // The usage and the text come in one piece; after the cancel the text is not given out any more.
+    let begun = stream(Wire::Anthropic, "cut");
+    let mut server = Server::start(vec![vec![streaming(), Step::Send(begun), Step::Hang]]).await;
+    let provider = Provider::new(config(Wire::Anthropic, &server)).unwrap();
+    let cancel = CancellationToken::new();
+    let mut answer = provider.stream(request(Wire::Anthropic), cancel.clone());
+    assert!(matches!(answer.next().await, Some(Ok(Chunk::Usage(_)))));
+    cancel.cancel();
+    assert_eq!(answer.next().await.unwrap().unwrap_err().class, Class::Cancelled);
+    server.request().await;
+    assert_eq!(server.seen().await, Seen::HungUp);
 }
 
 #[tokio::test]
