@@ -17,6 +17,7 @@ pub mod limits;
 pub mod lookup;
 pub mod message;
 pub mod money;
+pub mod prompt;
 pub mod raw;
 pub mod state;
 pub mod time;
