@@ -9,9 +9,17 @@ pub(super) struct Bench {
     pub(super) description: &'static str,
 }
 
-pub(super) const BENCHES: &[Bench] = &[Bench {
-    name: "log",
-    package: "mxd-store",
-    target: "log",
-    description: "durable append, group commit, opening a large log, memory after opening",
-}];
+pub(super) const BENCHES: &[Bench] = &[
+    Bench {
+        name: "log",
+        package: "mxd-store",
+        target: "log",
+        description: "durable append, group commit, opening a large log, memory after opening",
+    },
+    Bench {
+        name: "models",
+        package: "mxd-llm",
+        target: "models",
+        description: "building a request at turn 10, 100 and 1,000, reading a stream",
+    },
+];

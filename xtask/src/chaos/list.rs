@@ -39,4 +39,11 @@ pub(super) const CHAOS: &[Chaos] = &[
         filter: "histories_of_any_seed",
         description: "random commands on the task tree",
     },
+    Chaos {
+        name: "prompts",
+        package: "mxd-llm",
+        target: "it",
+        filter: "random_conversations",
+        description: "random conversations on three wires: no broken rule, no broken prefix",
+    },
 ];

@@ -132,16 +132,22 @@ fn user_contents(blocks: &[Block]) -> Vec<Content<'_>> {
         | Block::ToolCall(_)
         | Block::Opaque(_) => None,
     });
-    let others = blocks.iter().filter_map(|block| match block {
-        Block::Text(text) => text_content(&text.text),
-        Block::Image(image) => Some(image_content(image)),
-        Block::ToolResult(_)
-        | Block::Thinking(_)
-        | Block::RedactedThinking(_)
-        | Block::ToolCall(_)
-        | Block::Opaque(_) => None,
+    let others = blocks.iter().flat_map(|block| match block {
+        Block::Text(text) => text_content(&text.text).into_iter().collect(),
+        Block::Image(image) => vec![image_content(image)],
+        Block::ToolResult(result) => images_of_error(result),
+        Block::Thinking(_) | Block::RedactedThinking(_) | Block::ToolCall(_) | Block::Opaque(_) => Vec::new(),
     });
     results.chain(others).collect()
+}
+
+/// The service takes nothing but text in the result of a failed call, so its pictures follow behind the results.
+fn images_of_error(result: &ToolResult) -> Vec<Content<'_>> {
+    let images = result.content.iter().filter_map(|part| match part {
+        ResultPart::Image(image) if result.is_error => Some(image_content(image)),
+        ResultPart::Image(_) | ResultPart::Text(_) => None,
+    });
+    images.collect()
 }
 
 fn assistant_contents(blocks: &[Block]) -> Vec<Content<'_>> {
@@ -182,7 +188,8 @@ fn image_content(image: &Image) -> Content<'_> {
 fn tool_result(result: &ToolResult) -> Content<'_> {
     let parts = result.content.iter().filter_map(|part| match part {
         ResultPart::Text(text) => text_content(&text.text),
-        ResultPart::Image(image) => Some(image_content(image)),
+        ResultPart::Image(image) if !result.is_error => Some(image_content(image)),
+        ResultPart::Image(_) => None,
     });
     let mut content: Vec<_> = parts.collect();
     if content.is_empty() && result.is_error {

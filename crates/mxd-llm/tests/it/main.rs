@@ -10,6 +10,7 @@ mod fixtures;
 mod models;
 mod prefixes;
 mod questions;
+mod rehearsed;
 mod requests;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;

@@ -41,6 +41,13 @@ fn head(dice: &mut Dice) -> Head {
     }
 }
 
+/// A reasoning item as the Responses wire hands it out.
+fn reasoning(number: usize, place: u64) -> RawJson {
+    let item =
+        format!(r#"{{"type":"reasoning","id":"rs_{number}_{place}","summary":[],"encrypted_content":"x"}}"#);
+    RawJson::parse(&item).unwrap()
+}
+
 fn assistant(dice: &mut Dice, calls: &mut Vec<String>, number: usize) -> Turn {
     let mut blocks = Vec::new();
     for place in 0..dice.below(5) {
@@ -48,10 +55,7 @@ fn assistant(dice: &mut Dice, calls: &mut Vec<String>, number: usize) -> Turn {
             0 => Block::Thinking(Thinking { text: word(dice), signature: Some("c2ln".to_owned()) }),
             1 => Block::Thinking(Thinking { text: word(dice), signature: None }),
             2 => Block::RedactedThinking(RedactedThinking { data: "eA==".to_owned() }),
-            3 => Block::Opaque(Opaque {
-                wire: "responses".to_owned(),
-                json: RawJson::parse(r#"{"type":"reasoning","encrypted_content":"x"}"#).unwrap(),
-            }),
+            3 => Block::Opaque(Opaque { wire: "responses".to_owned(), json: reasoning(number, place) }),
             4 => Block::text(word(dice)),
             _ => {
                 let id = format!("call_{number}_{place}");
@@ -84,7 +88,7 @@ fn user(dice: &mut Dice, calls: Vec<String>) -> Turn {
     Turn::user(blocks)
 }
 
-fn history(seed: u64) -> Request {
+pub(crate) fn history(seed: u64) -> Request {
     let mut dice = Dice::new(seed);
     let head = head(&mut dice);
     let mut turns = vec![Turn::user(vec![Block::text("Begin.")])];
