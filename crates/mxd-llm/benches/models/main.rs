@@ -6,6 +6,9 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "standard output is the report")]
 #![expect(clippy::disallowed_methods, reason = "measuring time is what this is for")]
 
+#[path = "../../../../testing/row.rs"]
+mod row;
+
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -14,6 +17,7 @@ use mxd_core::prompt::{
 };
 use mxd_core::raw::RawJson;
 use mxd_llm::{EncodedPrefix, Hints, ResponseDecoder, Wire};
+use row::{Row, median};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
@@ -155,30 +159,4 @@ fn seconds(work: impl FnOnce()) -> f64 {
     let start = Instant::now();
     work();
     start.elapsed().as_secs_f64()
-}
-
-/// A measured number and what it is held against.
-struct Row {
-    metric: String,
-    unit: &'static str,
-    value: f64,
-    baseline: Option<f64>,
-    bar: Option<&'static str>,
-}
-
-impl Row {
-    fn tell(&self) {
-        let Self { metric, unit, value, baseline, bar } = self;
-        let ratio = baseline.map(|baseline| value / baseline);
-        let row = serde_json::json!({
-            "metric": metric, "unit": unit, "value": value, "baseline": baseline, "ratio": ratio, "bar": bar,
-        });
-        println!("{row}");
-    }
-}
-
-/// The middle of some measurements.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }

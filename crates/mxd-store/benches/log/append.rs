@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use mxd_store::{Draft, Log, Options};
 
-use crate::{Row, median};
+use crate::row::{Row, median};
 
 const LINE: usize = 500;
 const ROUNDS: usize = 40;

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::corpus::grow;
 use crate::replay::Fold;
-use crate::{Row, median};
+use crate::row::{Row, median};
 
 pub(crate) fn run(scratch: &Path, megabytes: usize) {
     let (large, small) = (scratch.join("large"), scratch.join("small"));

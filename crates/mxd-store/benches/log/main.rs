@@ -15,6 +15,8 @@ mod boot;
 mod corpus;
 #[path = "../../../../testing/fold.rs"]
 mod replay;
+#[path = "../../../../testing/row.rs"]
+mod row;
 
 use std::path::Path;
 
@@ -35,30 +37,4 @@ fn run(megabytes: usize) {
     append::one_caller(scratch.path());
     append::many_callers(scratch.path());
     boot::run(scratch.path(), megabytes);
-}
-
-/// A measured number and what it is held against.
-struct Row {
-    metric: String,
-    unit: &'static str,
-    value: f64,
-    baseline: Option<f64>,
-    bar: Option<&'static str>,
-}
-
-impl Row {
-    fn tell(&self) {
-        let Self { metric, unit, value, baseline, bar } = self;
-        let ratio = baseline.map(|baseline| value / baseline);
-        let row = serde_json::json!({
-            "metric": metric, "unit": unit, "value": value, "baseline": baseline, "ratio": ratio, "bar": bar,
-        });
-        println!("{row}");
-    }
-}
-
-/// The middle of some measurements.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
 }
