@@ -23,7 +23,7 @@ const TABLE: &[Allowed] = &[
     // The HTTP interface: not the wires of the models.
     Allowed { name: "mxd-server", may_use: &["mxd-core", "mxd-store", "mxd-engine", "mxd-tools"] },
     // The program: not the rules of the domain.
-    Allowed { name: "mxd", may_use: &["mxd-core", "mxd-engine", "mxd-server"] },
+    Allowed { name: "mxd", may_use: &["mxd-core", "mxd-engine", "mxd-server", "mxd-tools"] },
     // The manifest inspector: not the engine or the server.
     Allowed { name: "mcl-tools", may_use: &["mxd-core", "mxd-tools"] },
     // The EVM toolbox stands alone.

@@ -1,0 +1,108 @@
+//! The second stage: build what the command sees, lock the door, start it, and end what it leaves behind.
+
+use std::fs;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::thread;
+
+use rustix::process::{
+    Pid, Signal, WaitOptions, kill_process, set_child_subreaper, set_parent_process_death_signal, wait,
+};
+
+use super::wire::{self, NOT_STARTED_BY_US, Order, Report, Usage};
+
+/// Its argument.
+pub(super) const STAGE: &str = "inner";
+
+/// Runs until the command has ended and nothing of it is left.
+pub(super) fn run() -> ExitCode {
+    let Ok(control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
+    let (order, stdin): (Order, _) = match wire::receive(&control) {
+        Ok(Some(received)) => received,
+        Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
+    };
+    match lock_in(&order) {
+        Ok(()) => supervise(&control, &order, stdin),
+        Err(what) => wire::report(&control, &Report::SetUpFailed { what }),
+    }
+    ExitCode::SUCCESS
+}
+
+fn lock_in(_order: &Order) -> Result<(), String> {
+    // Should the first stage be killed, this one goes with it.
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|error| format!("tying the stages together: {error}"))?;
+    // What the command leaves behind becomes a child of this process, and can be ended by it.
+    set_child_subreaper(Some(Pid::INIT)).map_err(|error| format!("adopting orphans: {error}"))
+}
+
+fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>) {
+    let child = Command::new(&order.program)
+        .args(&order.args)
+        .current_dir(&order.cwd)
+        .env_clear()
+        .envs(order.env.iter().map(|(name, value)| (name, value)))
+        .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
+        .spawn();
+    let child = match child {
+        Ok(child) => child,
+        Err(error) => return wire::report(control, &Report::ExecFailed { why: error.to_string() }),
+    };
+    wire::report(control, &Report::Started);
+    if let Ok(socket) = control.try_clone() {
+        thread::spawn(move || end_with_the_daemon(socket));
+    }
+    let status = reap_until(child.id());
+    end_descendants();
+    if let Some(status) = status {
+        let report = Report::Ended { code: status.code(), signal: status.signal(), usage: Usage::default() };
+        wire::report(control, &report);
+    }
+}
+
+/// Waits for the daemon to close the socket, and ends everything then: nobody would hear how it ends.
+fn end_with_the_daemon(mut socket: UnixStream) {
+    let mut nothing = [0; 1];
+    while matches!(socket.read(&mut nothing), Ok(1..)) {}
+    end_descendants();
+}
+
+/// Collects every process that ends, until the one that matters does.
+fn reap_until(command: u32) -> Option<ExitStatus> {
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid.as_raw_nonzero().get().cast_unsigned() == command => {
+                return Some(ExitStatus::from_raw(status.as_raw()));
+            }
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(_none_left) => return None,
+        }
+    }
+}
+
+/// Kills what is left, and what that started meanwhile, until nothing is.
+fn end_descendants() {
+    loop {
+        let children = children();
+        if children.is_empty() {
+            return;
+        }
+        for child in children {
+            let _gone_already = kill_process(child, Signal::KILL);
+        }
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+    }
+}
+
+fn children() -> Vec<Pid> {
+    let Ok(threads) = fs::read_dir("/proc/self/task") else { return Vec::new() };
+    threads
+        .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok())
+        .flat_map(|pids| {
+            pids.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect::<Vec<_>>()
+        })
+        .collect()
+}

@@ -1,0 +1,46 @@
+//! The first stage: leave the daemon's namespaces, then start the second.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, ExitCode, Stdio};
+
+use super::inner;
+use super::wire::{self, NOT_STARTED_BY_US, Order, Report};
+
+/// Its argument.
+pub(super) const STAGE: &str = "outer";
+
+/// Runs until the second stage has ended.
+pub(super) fn run() -> ExitCode {
+    let Ok(control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
+    let order: Order = match wire::receive(&control) {
+        Ok(Some((order, _stdin))) => order,
+        Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
+    };
+    match leave(&order).and_then(|()| start_inner(&control)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(what) => {
+            wire::report(&control, &Report::SetUpFailed { what });
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn leave(_order: &Order) -> Result<(), String> {
+    Ok(())
+}
+
+/// The second stage is our own binary again: the first process of its namespace, if it has one.
+fn start_inner(control: &UnixStream) -> Result<(), String> {
+    let socket =
+        control.as_fd().try_clone_to_owned().map_err(|error| format!("copying the socket: {error}"))?;
+    let mut inner = Command::new("/proc/self/exe")
+        .args(std::env::args_os().skip(1).take_while(|argument| argument != STAGE))
+        .arg(inner::STAGE)
+        .env_clear()
+        .stdin(Stdio::from(socket))
+        .spawn()
+        .map_err(|error| format!("starting the second stage: {error}"))?;
+    inner.wait().map(drop).map_err(|error: io::Error| format!("waiting for the second stage: {error}"))
+}

@@ -1,0 +1,80 @@
+//! What a command may touch, as data that travels to the supervisor.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What a command may touch. What is not named is not there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Policy {
+    /// Files and folders to look at. Those that do not exist are left out.
+    pub read: Vec<PathBuf>,
+    /// Files and folders to change. Those that do not exist are an error.
+    pub write: Vec<PathBuf>,
+    /// Folders that look writable, while the changes are kept elsewhere.
+    pub overlays: Vec<Overlay>,
+    /// What is invisible although it lies inside of something named above.
+    pub hide: Vec<PathBuf>,
+    /// What `/tmp` is: a folder of the agent's own.
+    pub tmp: Option<PathBuf>,
+    /// Whom it may talk to.
+    pub network: Network,
+    /// How much it may use.
+    pub limits: Limits,
+}
+
+/// A folder seen through a layer of changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overlay {
+    /// The folder, which stays as it is.
+    pub lower: PathBuf,
+    /// Where changes go.
+    pub upper: PathBuf,
+    /// A folder beside `upper` that the kernel needs.
+    pub work: PathBuf,
+}
+
+/// Whom a command may talk to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// Nobody outside of its own sandbox.
+    #[default]
+    None,
+    /// The hosts that a proxy lets through.
+    Proxy {
+        /// The proxy's socket.
+        socket: PathBuf,
+        /// The loopback port at which the command finds it.
+        port: u16,
+    },
+    /// Everybody: only without a sandbox.
+    Open,
+}
+
+/// How much a command may use. Every number is a limit of one process, except where it says otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Bytes of memory that are its own; together, where the machine has control groups.
+    pub memory_bytes: u64,
+    /// Processes and threads, together.
+    pub processes: u64,
+    /// Bytes of the largest file.
+    pub file_bytes: u64,
+    /// Seconds of processor time.
+    pub cpu_seconds: u64,
+    /// Open files.
+    pub open_files: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 8 << 30,
+            processes: 1024,
+            file_bytes: 8 << 30,
+            cpu_seconds: 4 * 3600,
+            open_files: 4096,
+        }
+    }
+}

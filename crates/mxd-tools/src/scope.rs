@@ -1,0 +1,41 @@
+//! Where a call happens: the worktree of one agent, and what belongs to it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::sandbox::{Policy, Sandbox};
+
+/// What the calls of one agent share. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Scope {
+    /// The agent's own folder, where relative paths start.
+    pub worktree: PathBuf,
+    /// Further folders that file tools may touch.
+    pub roots: Arc<[Root]>,
+    /// A folder outside of the worktree, the agent's own: kept output and temporary files.
+    pub scratch: PathBuf,
+    /// What starts processes.
+    pub sandbox: Sandbox,
+    /// What they may touch.
+    pub policy: Arc<Policy>,
+    /// The environment they get, and nothing else.
+    pub env: Arc<[(String, String)]>,
+}
+
+/// A folder besides the worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What may be done there.
+    pub access: Access,
+}
+
+/// What may be done in a folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Looking.
+    Read,
+    /// Changing, too.
+    Write,
+}

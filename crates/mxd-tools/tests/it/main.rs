@@ -1,0 +1,3 @@
+//! Tools, from outside.
+
+mod processes;
