@@ -12,7 +12,9 @@ use rustix::process::{
     Pid, Signal, WaitOptions, kill_process, set_child_subreaper, set_parent_process_death_signal, wait,
 };
 
+use super::level::Level;
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report, Usage};
+use super::{doors, view};
 
 /// Its argument.
 pub(super) const STAGE: &str = "inner";
@@ -31,12 +33,16 @@ pub(super) fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn lock_in(_order: &Order) -> Result<(), String> {
+fn lock_in(order: &Order) -> Result<(), String> {
     // Should the first stage be killed, this one goes with it.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| format!("tying the stages together: {error}"))?;
     // What the command leaves behind becomes a child of this process, and can be ended by it.
-    set_child_subreaper(Some(Pid::INIT)).map_err(|error| format!("adopting orphans: {error}"))
+    set_child_subreaper(Some(Pid::INIT)).map_err(|error| format!("adopting orphans: {error}"))?;
+    if order.level == Level::Full {
+        view::build(&order.policy)?;
+    }
+    doors::lock(order.level, &order.policy)
 }
 
 fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>) {

@@ -37,6 +37,7 @@ pub struct Launcher {
 pub struct Sandbox {
     launcher: Arc<Launcher>,
     level: Level,
+    shortfalls: Arc<[String]>,
 }
 
 /// What to run.
@@ -114,13 +115,18 @@ pub enum End {
 
 impl Sandbox {
     /// Processes started by this launcher are held at this level.
-    pub(super) fn at(launcher: Launcher, level: Level) -> Self {
-        Self { launcher: Arc::new(launcher), level }
+    pub(super) fn at(launcher: Launcher, level: Level, shortfalls: Vec<String>) -> Self {
+        Self { launcher: Arc::new(launcher), level, shortfalls: shortfalls.into() }
     }
 
     /// How far the kernel holds what is started.
     pub fn level(&self) -> Level {
         self.level
+    }
+
+    /// Why higher levels were not reached, one sentence each.
+    pub fn shortfalls(&self) -> &[String] {
+        &self.shortfalls
     }
 
     /// Starts a command. When this returns, it runs.
@@ -175,6 +181,7 @@ impl Sandbox {
             cwd: command.cwd.clone(),
             env: command.env.clone(),
             policy: policy.clone(),
+            anchor: None,
         };
         let frame =
             serde_json::to_vec(&order).map_err(|error| SandboxError::SetUp { what: error.to_string() })?;

@@ -6,19 +6,23 @@
 //! itself, starts the command, and ends everything that is left when the command ends or the daemon goes
 //! away. [`level`] says how much of that the machine allows; [`Sandbox::probe`] finds it out by trying.
 
+mod doors;
 mod error;
 mod inner;
 mod launch;
 mod level;
+mod namespaces;
 mod outer;
 mod policy;
 mod probe;
+mod system;
+mod view;
 mod wire;
 
 pub use error::SandboxError;
 pub use launch::{Child, Command, End, Exit, Input, Launcher, Output, Sandbox};
 pub use level::{Level, Mode};
-pub use policy::{Limits, Network, Overlay, Policy};
+pub use policy::{Limits, Network, Overlay, Policy, StandIn};
 pub use wire::Usage;
 
 use std::process::ExitCode;

@@ -5,7 +5,8 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
 
-use super::inner;
+use super::level::Level;
+use super::{inner, namespaces};
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report};
 
 /// Its argument.
@@ -27,8 +28,11 @@ pub(super) fn run() -> ExitCode {
     }
 }
 
-fn leave(_order: &Order) -> Result<(), String> {
-    Ok(())
+fn leave(order: &Order) -> Result<(), String> {
+    match order.level {
+        Level::Full => namespaces::leave(order),
+        Level::Landlock | Level::Off => Ok(()),
+    }
 }
 
 /// The second stage is our own binary again: the first process of its namespace, if it has one.

@@ -35,6 +35,8 @@ pub(super) struct Order {
     pub(super) cwd: PathBuf,
     pub(super) env: Vec<(String, String)>,
     pub(super) policy: Policy,
+    /// A process whose user and network namespace are joined.
+    pub(super) anchor: Option<u32>,
 }
 
 /// What became of it.
