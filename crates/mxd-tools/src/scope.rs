@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::sandbox::{Policy, Sandbox};
+use crate::sandbox::Cell;
 
 /// What the calls of one agent share. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -14,10 +14,8 @@ pub struct Scope {
     pub roots: Arc<[Root]>,
     /// A folder outside of the worktree, the agent's own: kept output and temporary files.
     pub scratch: PathBuf,
-    /// What starts processes.
-    pub sandbox: Sandbox,
-    /// What they may touch.
-    pub policy: Arc<Policy>,
+    /// Where its processes run.
+    pub cell: Cell,
     /// The environment they get, and nothing else.
     pub env: Arc<[(String, String)]>,
 }

@@ -7,44 +7,42 @@ use nix::sched::{CloneFlags, setns, unshare};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{CapabilitySet, capabilities, configure_capability_in_ambient_set, set_capabilities};
 
-use super::wire::Order;
+/// What the commands of an agent share: one view of the machine, one network, one user.
+const SHARED: &[(&str, CloneFlags)] = &[
+    ("user", CloneFlags::CLONE_NEWUSER),
+    ("net", CloneFlags::CLONE_NEWNET),
+    ("ipc", CloneFlags::CLONE_NEWIPC),
+    ("uts", CloneFlags::CLONE_NEWUTS),
+    ("mnt", CloneFlags::CLONE_NEWNS),
+];
 
-/// What every command gets anew. Process numbers begin with the next child.
-const OWN: CloneFlags = CloneFlags::CLONE_NEWNS
-    .union(CloneFlags::CLONE_NEWPID)
-    .union(CloneFlags::CLONE_NEWIPC)
-    .union(CloneFlags::CLONE_NEWUTS)
-    .union(CloneFlags::CLONE_NEWCGROUP);
+/// What every command gets anew. Process numbers begin with the next child, which needs its own `/proc` for them.
+const OWN: CloneFlags =
+    CloneFlags::CLONE_NEWNS.union(CloneFlags::CLONE_NEWPID).union(CloneFlags::CLONE_NEWCGROUP);
 
-/// Enters new namespaces; the user and the network are shared with the agent's other commands.
-pub(super) fn leave(order: &Order) -> Result<(), String> {
-    match order.anchor {
-        Some(anchor) => join(anchor)?,
-        None => found()?,
+/// Joins the namespaces of an agent, whose founder is the process `anchor`, and leaves those of the daemon.
+pub(super) fn join(anchor: u32) -> Result<(), String> {
+    let mut opened = Vec::new();
+    for (name, flag) in SHARED {
+        let path = format!("/proc/{anchor}/ns/{name}");
+        opened.push((File::open(&path).map_err(|error| format!("opening {path}: {error}"))?, *flag, name));
+    }
+    for (namespace, flag, name) in opened {
+        setns(namespace, flag).map_err(|error| format!("joining the {name} namespace: {error}"))?;
     }
     unshare(OWN).map_err(|error| format!("entering new namespaces: {error}"))?;
     keep_capabilities()
 }
 
-/// Founds a user namespace with a network of its own.
+/// Founds the namespaces of an agent.
 pub(super) fn found() -> Result<(), String> {
     let (user, group) = (geteuid().as_raw(), getegid().as_raw());
-    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET)
-        .map_err(|error| format!("entering a new user namespace: {error}"))?;
+    let shared = SHARED.iter().fold(CloneFlags::empty(), |all, (_, flag)| all | *flag);
+    unshare(shared).map_err(|error| format!("entering a new user namespace: {error}"))?;
     // One user, mapped to itself: files keep their owner, and every other user is a stranger.
     tell("/proc/self/setgroups", "deny")?;
     tell("/proc/self/uid_map", &format!("{user} {user} 1"))?;
     tell("/proc/self/gid_map", &format!("{group} {group} 1"))
-}
-
-/// Joins the namespaces that another process of the agent has founded.
-fn join(anchor: u32) -> Result<(), String> {
-    for (name, flag) in [("user", CloneFlags::CLONE_NEWUSER), ("net", CloneFlags::CLONE_NEWNET)] {
-        let path = format!("/proc/{anchor}/ns/{name}");
-        let namespace = File::open(&path).map_err(|error| format!("opening {path}: {error}"))?;
-        setns(namespace, flag).map_err(|error| format!("joining {path}: {error}"))?;
-    }
-    Ok(())
 }
 
 /// Lets the next stage keep what it needs to build the view: a user other than root loses it on `exec`.

@@ -1,13 +1,12 @@
-//! The first stage: leave the daemon's namespaces, then start the second.
+//! The first stage of a command: join the agent's limits and namespaces, then start the second.
 
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
 
-use super::level::Level;
-use super::{inner, namespaces};
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report};
+use super::{groups, inner, namespaces};
 
 /// Its argument.
 pub(super) const STAGE: &str = "outer";
@@ -29,9 +28,10 @@ pub(super) fn run() -> ExitCode {
 }
 
 fn leave(order: &Order) -> Result<(), String> {
-    match order.level {
-        Level::Full => namespaces::leave(order),
-        Level::Landlock | Level::Off => Ok(()),
+    groups::join(&order.groups)?;
+    match order.anchor {
+        Some(anchor) => namespaces::join(anchor),
+        None => Ok(()),
     }
 }
 

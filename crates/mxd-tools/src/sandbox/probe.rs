@@ -45,7 +45,7 @@ impl Sandbox {
             stderr: Output::Null,
             ..Command::default()
         };
-        let mut child = self.spawn(&policy, command).await.map_err(|error| error.to_string())?;
+        let mut child = self.cell(policy).spawn(command).await.map_err(|error| error.to_string())?;
         match child.wait().await.map_err(|error| error.to_string())?.end {
             End::Code(0) => Ok(()),
             End::Code(code) => Err(format!("a trial command ended with code {code}")),

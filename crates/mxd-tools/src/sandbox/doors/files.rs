@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd, Ruleset, RulesetAttr,
-    RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
 use super::super::level::Level;
@@ -16,7 +16,15 @@ const KNOWN: ABI = ABI::V9;
 
 /// Devices that every program may use.
 const DEVICES: &[&str] = &[
-    "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm",
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/shm",
 ];
 
 /// Restricts this process and all it will start.
@@ -107,7 +115,10 @@ impl Rules {
         if !path.exists() {
             return Err(format!("{} is to be writable, but is not there", path.display()));
         }
-        self.add(path, AccessFs::from_all(KNOWN) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev))
+        self.add(
+            path,
+            AccessFs::from_all(KNOWN) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev),
+        )
     }
 
     fn use_device(&mut self, path: &Path) -> Result<(), String> {
@@ -126,6 +137,9 @@ impl Rules {
         let Ok(opened) = PathFd::new(path) else { return Ok(()) };
         let access = if path.is_dir() { access } else { access & AccessFs::from_file(KNOWN) };
         let rule = PathBeneath::new(opened, access);
-        (&mut self.ruleset).add_rule(rule).map(drop).map_err(|error| format!("a rule for {}: {error}", path.display()))
+        (&mut self.ruleset)
+            .add_rule(rule)
+            .map(drop)
+            .map_err(|error| format!("a rule for {}: {error}", path.display()))
     }
 }

@@ -1,8 +1,8 @@
 //! Privileges: those one has, and those one could get.
 
 use rustix::thread::{
-    CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set, remove_capability_from_bounding_set,
-    set_capabilities, set_no_new_privs,
+    CapabilitySet, CapabilitySets, capabilities, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_no_new_privs,
 };
 
 /// From here on, set-user-id programs give nothing.
@@ -22,5 +22,6 @@ pub(super) fn give_up_own() -> Result<(), String> {
     }
     clear_ambient_capability_set().map_err(failed)?;
     let none = CapabilitySet::empty();
-    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none }).map_err(failed)
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+        .map_err(failed)
 }

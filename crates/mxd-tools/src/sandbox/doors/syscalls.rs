@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use nix::libc;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter,
-    sock_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    apply_filter, sock_filter,
 };
 
 use super::super::level::Level;
@@ -16,21 +16,52 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 /// Refused with "operation not permitted".
 const NEVER: &[i64] = &[
     // Changing what is mounted where, and entering other namespaces.
-    libc::SYS_mount, libc::SYS_umount2, libc::SYS_pivot_root, libc::SYS_chroot, libc::SYS_move_mount, libc::SYS_open_tree,
-    libc::SYS_fsopen, libc::SYS_fsconfig, libc::SYS_fsmount, libc::SYS_fspick, libc::SYS_mount_setattr, libc::SYS_unshare,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_move_mount,
+    libc::SYS_open_tree,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    libc::SYS_unshare,
     libc::SYS_setns,
     // Keyrings are shared by all processes of a user.
-    libc::SYS_keyctl, libc::SYS_add_key, libc::SYS_request_key,
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
     // Large parts of the kernel with a history.
-    libc::SYS_bpf, libc::SYS_perf_event_open, libc::SYS_userfaultfd, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_io_uring_setup,
+    libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
     // Files by their number, past every path.
-    libc::SYS_open_by_handle_at, libc::SYS_name_to_handle_at,
+    libc::SYS_open_by_handle_at,
+    libc::SYS_name_to_handle_at,
     // The machine itself.
-    libc::SYS_kexec_load, libc::SYS_kexec_file_load, libc::SYS_init_module, libc::SYS_finit_module, libc::SYS_delete_module,
-    libc::SYS_reboot, libc::SYS_swapon, libc::SYS_swapoff, libc::SYS_acct, libc::SYS_quotactl, libc::SYS_syslog,
-    libc::SYS_settimeofday, libc::SYS_clock_settime, libc::SYS_adjtimex, libc::SYS_clock_adjtime, libc::SYS_sethostname,
-    libc::SYS_setdomainname, libc::SYS_vhangup,
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_acct,
+    libc::SYS_quotactl,
+    libc::SYS_syslog,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_adjtimex,
+    libc::SYS_clock_adjtime,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    libc::SYS_vhangup,
 ];
 
 #[cfg(target_arch = "x86_64")]
@@ -40,8 +71,13 @@ const NEVER_HERE: &[i64] = &[];
 
 /// `clone` may not make namespaces. (`clone3` hides its flags, so it is told to be missing, and libraries fall back.)
 const NAMESPACE_FLAGS: &[i32] = &[
-    libc::CLONE_NEWNS, libc::CLONE_NEWCGROUP, libc::CLONE_NEWUTS, libc::CLONE_NEWIPC, libc::CLONE_NEWUSER,
-    libc::CLONE_NEWPID, libc::CLONE_NEWNET,
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
 ];
 
 /// The lower bits of the type of a socket; the others are flags.
@@ -101,7 +137,9 @@ fn compile(rules: Rules, errno: i32) -> Result<BpfProgram, String> {
     let failed = |error: seccompiler::BackendError| format!("compiling the filter of system calls: {error}");
     let machine = std::env::consts::ARCH.try_into().map_err(failed)?;
     let refuse = SeccompAction::Errno(errno.cast_unsigned());
-    SeccompFilter::new(rules, SeccompAction::Allow, refuse, machine).and_then(TryInto::try_into).map_err(failed)
+    SeccompFilter::new(rules, SeccompAction::Allow, refuse, machine)
+        .and_then(TryInto::try_into)
+        .map_err(failed)
 }
 
 fn install(program: &BpfProgram) -> Result<(), String> {
@@ -121,7 +159,8 @@ fn differs(argument: u8, value: i32) -> Result<SeccompCondition, String> {
 }
 
 fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Result<SeccompCondition, String> {
-    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value).map_err(|error| format!("a filter: {error}"))
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)
+        .map_err(|error| format!("a filter: {error}"))
 }
 
 fn rule(conditions: Vec<SeccompCondition>) -> Result<SeccompRule, String> {

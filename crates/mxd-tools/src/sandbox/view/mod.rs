@@ -1,4 +1,5 @@
-//! What a command sees of the machine, at the top level: a new root in which only the named places exist.
+//! What the commands of an agent see of the machine, at the top level: a new root in which only the named places
+//! exist.
 
 mod devices;
 mod place;
@@ -22,6 +23,29 @@ const NEW: &str = "/new";
 /// The folder that is covered for a moment to have a place to build in. It is in every system.
 const SITE: &str = "/tmp";
 
+const PROCESSES: &str = "/proc";
+
+/// Parts of `/proc` that speak of the whole machine, and that a root user could read.
+const SECRETS_OF_THE_KERNEL: &[&str] = &[
+    "/proc/acpi",
+    "/proc/kallsyms",
+    "/proc/kcore",
+    "/proc/key-users",
+    "/proc/keys",
+    "/proc/kmsg",
+    "/proc/kpagecgroup",
+    "/proc/kpagecount",
+    "/proc/kpageflags",
+    "/proc/latency_stats",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/proc/slabinfo",
+    "/proc/sysrq-trigger",
+    "/proc/timer_list",
+    "/proc/timer_stats",
+    "/proc/vmallocinfo",
+];
+
 const NOTHING: Option<&str> = None;
 
 /// Replaces the root by one that holds what the policy names.
@@ -32,14 +56,16 @@ pub(super) fn build(policy: &Policy) -> Result<(), String> {
         put(place)?;
     }
     remount::read_only(&places)?;
-    for (target, link) in place::SYSTEM_LINKS.iter().filter_map(|path| Some((path, fs::read_link(under(OLD, path)).ok()?)))
+    for (target, link) in
+        place::SYSTEM_LINKS.iter().filter_map(|path| Some((path, fs::read_link(under(OLD, path)).ok()?)))
     {
         symlink(&link, under(NEW, target)).map_err(|error| format!("linking {target}: {error}"))?;
     }
     devices::populate()?;
-    processes()?;
+    // The kernel shows processes anew only to those who see them all already; each command covers this.
+    bind(&under(OLD, PROCESSES), &under(NEW, PROCESSES), true)?;
     for hidden in &policy.hide {
-        cover(hidden)?;
+        cover(hidden, Path::new(NEW))?;
     }
     move_in()
 }
@@ -49,14 +75,21 @@ fn lay_ground() -> Result<(), String> {
     let failed = |what: &str, error: nix::Error| format!("{what}: {error}");
     mount(NOTHING, "/", NOTHING, MsFlags::MS_PRIVATE | MsFlags::MS_REC, NOTHING)
         .map_err(|error| failed("making mounts private", error))?;
-    mount(Some("tmpfs"), SITE, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some("mode=0755,size=16m"))
-        .map_err(|error| failed("mounting the building site", error))?;
+    mount(
+        Some("tmpfs"),
+        SITE,
+        Some("tmpfs"),
+        MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
+        Some("mode=0755,size=16m"),
+    )
+    .map_err(|error| failed("mounting the building site", error))?;
     let (old, new) = (under(SITE, OLD), under(SITE, NEW));
     make_folder(&old)?;
     make_folder(&new)?;
     pivot_root(SITE, &old).map_err(|error| failed("leaving the old root", error))?;
     chdir("/").map_err(|error| failed("entering the building site", error))?;
-    mount(Some(NEW), NEW, NOTHING, MsFlags::MS_BIND, NOTHING).map_err(|error| failed("laying the new root", error))
+    mount(Some(NEW), NEW, NOTHING, MsFlags::MS_BIND, NOTHING)
+        .map_err(|error| failed("laying the new root", error))
 }
 
 fn put(place: &Place) -> Result<(), String> {
@@ -74,7 +107,11 @@ fn bind(source: &Path, target: &Path, must_exist: bool) -> Result<(), String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => return Ok(()),
         Err(error) => return Err(format!("looking at {}: {error}", shown(source))),
     };
-    if what.is_dir() { make_folder(target)? } else { make_file(target)? }
+    if what.is_dir() {
+        make_folder(target)?
+    } else {
+        make_file(target)?
+    }
     mount(Some(source), target, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)
         .map_err(|error| format!("showing {}: {error}", shown(source)))
 }
@@ -85,32 +122,47 @@ fn overlay(lower: &Path, (upper, work): (&Path, &Path), target: &Path) -> Result
     }
     make_folder(target)?;
     let (upper, work) = (under(OLD, upper), under(OLD, work));
-    let options =
-        format!("lowerdir={},upperdir={},workdir={},userxattr", lower.display(), upper.display(), work.display());
+    let options = format!(
+        "lowerdir={},upperdir={},workdir={},userxattr",
+        lower.display(),
+        upper.display(),
+        work.display()
+    );
     if options.chars().filter(|&letter| letter == ',').count() != 3 || options.contains(['\\', ':']) {
         return Err(format!("the path of {} has a comma, colon or backslash", shown(lower)));
     }
-    mount(Some("overlay"), target, Some("overlay"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some(options.as_str()))
-        .map_err(|error| format!("layering {}: {error}", shown(lower)))
+    mount(
+        Some("overlay"),
+        target,
+        Some("overlay"),
+        MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
+        Some(options.as_str()),
+    )
+    .map_err(|error| format!("layering {}: {error}", shown(lower)))
 }
 
-/// The processes of the command, and no others.
-fn processes() -> Result<(), String> {
-    let target = under(NEW, "/proc");
-    make_folder(&target)?;
+/// The processes of this command, and no others: covers `/proc` of the view for the one who asks.
+pub(super) fn show_own_processes() -> Result<(), String> {
+    mount(NOTHING, "/", NOTHING, MsFlags::MS_PRIVATE | MsFlags::MS_REC, NOTHING)
+        .map_err(|error| format!("making mounts private: {error}"))?;
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC | MsFlags::MS_RDONLY;
-    mount(Some("proc"), &target, Some("proc"), flags, NOTHING).map_err(|error| format!("mounting /proc: {error}"))
+    mount(Some("proc"), PROCESSES, Some("proc"), flags, NOTHING)
+        .map_err(|error| format!("mounting /proc: {error}"))?;
+    for secret in SECRETS_OF_THE_KERNEL {
+        cover(Path::new(secret), Path::new("/"))?;
+    }
+    Ok(())
 }
 
 /// Puts nothing in front of something.
-fn cover(hidden: &Path) -> Result<(), String> {
-    let target = under(NEW, hidden);
+fn cover(hidden: &Path, root: &Path) -> Result<(), String> {
+    let target = root.join(hidden.strip_prefix("/").unwrap_or(hidden));
     let Ok(what) = fs::symlink_metadata(&target) else { return Ok(()) };
     let done = if what.is_dir() {
         let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC | MsFlags::MS_RDONLY;
         mount(Some("tmpfs"), &target, Some("tmpfs"), flags, Some("mode=0000,size=4k"))
     } else {
-        mount(Some(&under(NEW, "/dev/null")), &target, NOTHING, MsFlags::MS_BIND, NOTHING)
+        mount(Some(&root.join("dev/null")), &target, NOTHING, MsFlags::MS_BIND, NOTHING)
     };
     done.map_err(|error| format!("hiding {}: {error}", hidden.display()))
 }
@@ -123,7 +175,8 @@ fn move_in() -> Result<(), String> {
     pivot_root(".", ".").map_err(|error| failed("changing to the new root", error))?;
     umount2(".", MntFlags::MNT_DETACH).map_err(|error| failed("letting go of the building site", error))?;
     chdir("/").map_err(|error| failed("entering the new root", error))?;
-    let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    let flags =
+        MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(NOTHING, "/", NOTHING, flags, NOTHING).map_err(|error| failed("closing the new root", error))
 }
 

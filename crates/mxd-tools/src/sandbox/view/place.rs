@@ -38,7 +38,8 @@ impl Kind {
 
 /// Folders before what lies in them. Of two places at one path the writable one counts.
 pub(super) fn sorted(policy: &Policy) -> Vec<Place> {
-    let here = |kind: Kind| move |path: &PathBuf| Place { at: path.clone(), from: path.clone(), kind: kind.clone() };
+    let here =
+        |kind: Kind| move |path: &PathBuf| Place { at: path.clone(), from: path.clone(), kind: kind.clone() };
     let mut places: Vec<Place> = Vec::new();
     places.extend(policy.write.iter().map(here(Kind::Write)));
     places.extend(policy.stand_ins.iter().map(|stand_in| Place {

@@ -92,7 +92,8 @@ mod tests {
     fn the_innermost_place_decides() {
         let place = |at: &str, kind| Place { at: at.into(), from: at.into(), kind };
         let places = [place("/r", Kind::Read), place("/r/w", Kind::Write), place("/r/w/r", Kind::Read)];
-        let answers = ["/r", "/r/x", "/r/w", "/r/w/x", "/r/w/r/x", "/rx"].map(|path| is_read_only(&places, path.as_ref()));
+        let answers = ["/r", "/r/x", "/r/w", "/r/w/x", "/r/w/r/x", "/rx"]
+            .map(|path| is_read_only(&places, path.as_ref()));
         assert_eq!(answers, [true, true, false, false, true, false]);
     }
 }
