@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use super::anchor;
+use super::copies::Copies;
 use super::error::SandboxError;
 use super::groups::Groups;
 use super::launch::{Child, Command, Output, Sandbox};
@@ -26,6 +27,7 @@ struct Shared {
     sandbox: Sandbox,
     policy: Policy,
     groups: Arc<Groups>,
+    copies: Copies,
     anchor: Mutex<Option<Child>>,
 }
 
@@ -33,7 +35,13 @@ impl Sandbox {
     /// A cell whose commands may touch what the policy names.
     pub fn cell(&self, policy: Policy) -> Cell {
         let groups = Arc::new(Groups::make(&policy.limits));
-        let shared = Shared { sandbox: self.clone(), policy, groups, anchor: Mutex::new(None) };
+        let shared = Shared {
+            sandbox: self.clone(),
+            policy,
+            groups,
+            copies: Copies::default(),
+            anchor: Mutex::new(None),
+        };
         Cell { shared: Arc::new(shared) }
     }
 }
@@ -61,8 +69,11 @@ impl Cell {
     /// When the sandbox cannot be set up or the program cannot be run; nothing of it is left then.
     pub async fn spawn(&self, command: Command) -> Result<Child, SandboxError> {
         let program = command.program.clone();
+        let Shared { sandbox, policy, groups, copies, .. } = &*self.shared;
+        copies
+            .freshen(&policy.copies)
+            .map_err(|error| SandboxError::SetUp { what: format!("copying shared files: {error}") })?;
         let anchor = self.anchor().await?;
-        let Shared { sandbox, policy, groups, .. } = &*self.shared;
         let mut child = sandbox.launch_command(policy, groups, anchor, command)?;
         match child.hear().await? {
             Report::Started => Ok(child),

@@ -1,3 +1,5 @@
 //! Tools, from outside.
 
+mod farm;
+mod git_inside;
 mod processes;
