@@ -10,7 +10,7 @@ use super::policy::Policy;
 
 /// Applies the limits, and what the level holds, to this process and all it will start.
 pub(super) fn lock(level: Level, policy: &Policy) -> Result<(), String> {
-    limits::apply(&policy.limits)?;
+    limits::apply(level, &policy.limits)?;
     if level == Level::Off {
         return Ok(());
     }
