@@ -76,7 +76,10 @@ impl Cell {
         let anchor = self.anchor().await?;
         let mut child = sandbox.launch_command(policy, groups, anchor, command)?;
         match child.hear().await? {
-            Report::Started => Ok(child),
+            Report::Started { missing } => {
+                child.missing = missing;
+                Ok(child)
+            }
             Report::SetUpFailed { what } => Err(SandboxError::SetUp { what }),
             Report::ExecFailed { why } => Err(SandboxError::Exec { program, why }),
             Report::Ended { .. } => Err(SandboxError::Lost),
@@ -96,7 +99,7 @@ impl Cell {
         let silent = Command { stdout: Output::Null, stderr: Output::Null, ..Command::default() };
         let mut child = sandbox.launch(anchor::STAGE, (policy, groups, None), silent)?;
         match child.hear().await? {
-            Report::Started => Ok(Some(anchor.insert(child).supervisor())),
+            Report::Started { .. } => Ok(Some(anchor.insert(child).supervisor())),
             Report::SetUpFailed { what } | Report::ExecFailed { why: what } => {
                 Err(SandboxError::SetUp { what })
             }

@@ -31,13 +31,13 @@ pub(super) fn run() -> ExitCode {
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
     match lock_in(&order) {
-        Ok(()) => supervise(&control, &order, stdin),
+        Ok(missing) => supervise(&control, &order, stdin, missing),
         Err(what) => wire::report(&control, &Report::SetUpFailed { what }),
     }
     ExitCode::SUCCESS
 }
 
-fn lock_in(order: &Order) -> Result<(), String> {
+fn lock_in(order: &Order) -> Result<Vec<String>, String> {
     // Should the first stage be killed, this one goes with it.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| format!("tying the stages together: {error}"))?;
@@ -49,7 +49,7 @@ fn lock_in(order: &Order) -> Result<(), String> {
     doors::lock(order.level, &order.policy)
 }
 
-fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>) {
+fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>, missing: Vec<String>) {
     let child = Command::new(&order.program)
         .args(&order.args)
         .current_dir(&order.cwd)
@@ -61,7 +61,7 @@ fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>) {
         Ok(child) => child,
         Err(error) => return wire::report(control, &Report::ExecFailed { why: error.to_string() }),
     };
-    wire::report(control, &Report::Started);
+    wire::report(control, &Report::Started { missing });
     if let Ok(socket) = control.try_clone() {
         thread::spawn(move || end_with_the_daemon(socket));
     }
