@@ -1,0 +1,48 @@
+//! The program, from outside.
+
+use std::process::{Command, Output};
+
+fn mxd(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mxd"))
+        .args(arguments)
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_doctor_names_the_level_of_the_sandbox() {
+    let output = mxd(&["doctor", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stdout));
+    let findings: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&str> = findings.iter().filter_map(|finding| finding["name"].as_str()).collect();
+    assert_eq!(names, ["sandbox", "limits", "git", "bash"]);
+    assert!(findings[0]["what"].as_str().unwrap().contains("Landlock"), "{findings:?}");
+    let words = text(&mxd(&["doctor"]).stdout);
+    assert!(words.starts_with("   ok  sandbox  full"), "{words}");
+    assert!(!words.contains('\u{1b}'), "colour without a terminal: {words}");
+}
+
+#[test]
+fn a_command_runs_with_its_output_and_its_code() {
+    let output = mxd(&["run", "--", "bash", "-c", "echo out; echo err >&2; exit 7"]);
+    assert_eq!((text(&output.stdout).as_str(), text(&output.stderr).as_str()), ("out\n", "err\n"));
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let output = mxd(&["run", "--", "no-such-program"]);
+    assert!(text(&output.stderr).contains("no-such-program"), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn nobody_else_can_start_a_supervisor() {
+    let output = Command::new(env!("CARGO_BIN_EXE_mxd")).args(["__sandbox", "inner"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(96));
+}
