@@ -1,5 +1,7 @@
 //! The program, from outside.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Output};
 
 fn mxd(arguments: &[&str]) -> Output {
@@ -45,4 +47,31 @@ fn a_program_that_is_not_there_is_named() {
 fn nobody_else_can_start_a_supervisor() {
     let output = Command::new(env!("CARGO_BIN_EXE_mxd")).args(["__sandbox", "inner"]).output().unwrap();
     assert_eq!(output.status.code(), Some(96));
+}
+
+/// The commands hold the writing end of a pipe, also one that has hidden from its parents; the end of the file is the
+/// end of all of them.
+#[test]
+fn when_the_program_is_killed_everything_it_started_ends() {
+    for level in ["full", "landlock", "off"] {
+        let folder = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let hold = "exec 3>pipe; echo held >&3; exec tail -f /dev/null";
+        let script = format!("(setsid nohup bash -c '{hold}' &) >/dev/null 2>&1; {hold}");
+        let mut daemon = Command::new(env!("CARGO_BIN_EXE_mxd"))
+            .args(["run", "--sandbox", level, "--", "bash", "-c", &script])
+            .current_dir(folder.path())
+            .spawn()
+            .unwrap();
+        let mut held = BufReader::new(File::open(&pipe).unwrap());
+        for _command in 0..2 {
+            let mut line = String::new();
+            held.read_line(&mut line).unwrap();
+            assert_eq!(line, "held\n", "level {level}");
+        }
+        daemon.kill().unwrap();
+        daemon.wait().unwrap();
+        assert_eq!(held.read_line(&mut String::new()).unwrap(), 0, "level {level}");
+    }
 }
