@@ -23,6 +23,7 @@ mod inner;
 mod launch;
 mod level;
 mod namespaces;
+mod orphans;
 mod outer;
 mod policy;
 mod probe;

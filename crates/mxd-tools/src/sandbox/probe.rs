@@ -6,7 +6,7 @@ use super::error::SandboxError;
 use super::launch::{Command, End, Launcher, Output, Sandbox};
 use super::level::{Level, Mode};
 use super::policy::Policy;
-use super::system;
+use super::{groups, system};
 
 /// A program that every machine has, and what it says when the sandbox works.
 const TRIAL: &str = "echo inside";
@@ -24,6 +24,7 @@ impl Sandbox {
             Mode::Landlock => &[Level::Landlock],
             Mode::Off => return Ok(Self::at(launcher, Level::Off, Vec::new())),
         };
+        groups::sweep();
         let mut shortfalls = Vec::new();
         for &level in levels {
             let sandbox = Self::at(launcher.clone(), level, shortfalls.clone());

@@ -3,3 +3,4 @@
 mod farm;
 mod git_inside;
 mod processes;
+mod real_work;

@@ -50,8 +50,16 @@ impl Agent {
     ///
     /// # Errors
     ///
-    /// When a folder cannot be made, or the worktree or the repository is not there.
+    /// When a folder cannot be made, the worktree or the repository is not there, or one of the folders contains the
+    /// user's home.
     pub fn settle(&self, level: Level) -> io::Result<Settled> {
+        if self.user.home.parent().is_none() || !self.user.home.is_absolute() {
+            let what = format!(
+                "the home folder is \"{}\"; set HOME to a folder of the user's own",
+                self.user.home.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
         make_private(&self.scratch)?;
         let scratch = fs::canonicalize(&self.scratch)?;
         let (home, tmp) = (scratch.join("home"), scratch.join("tmp"));
@@ -67,7 +75,7 @@ impl Agent {
         };
         self.give_tools(&scratch, &mut policy)?;
         for root in std::iter::once(&self.worktree).chain(&self.extra) {
-            give(&mut policy, root)?;
+            self.give(root, &mut policy)?;
         }
         if let Some(repository) = &self.repository {
             repository.give((level, self.worktree.access), &scratch, &mut policy)?;
@@ -81,6 +89,23 @@ impl Agent {
         Ok(Settled { policy, env })
     }
 
+    fn give(&self, root: &Root, policy: &mut Policy) -> io::Result<()> {
+        let path = fs::canonicalize(&root.path)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", root.path.display())))?;
+        if self.user.home.starts_with(&path) {
+            let what = format!(
+                "{} contains the home folder with all its keys; name a folder inside of it",
+                path.display()
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        match root.access {
+            Access::Read => policy.read.push(path),
+            Access::Write => policy.write.push(path),
+        }
+        Ok(())
+    }
+
     fn give_tools(&self, scratch: &Path, policy: &mut Policy) -> io::Result<()> {
         policy.read.extend(toolchains::programs(&self.user));
         policy.read.extend(toolchains::clean_settings(&self.user.home));
@@ -91,16 +116,6 @@ impl Agent {
         }
         Ok(())
     }
-}
-
-fn give(policy: &mut Policy, root: &Root) -> io::Result<()> {
-    let path = fs::canonicalize(&root.path)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", root.path.display())))?;
-    match root.access {
-        Access::Read => policy.read.push(path),
-        Access::Write => policy.write.push(path),
-    }
-    Ok(())
 }
 
 fn make_private(folder: &Path) -> io::Result<()> {
