@@ -89,7 +89,7 @@ impl ToolDefError {
         match self {
             Self::SchemaTooLong { .. } => "Leave the tool out of the manifest, or have its server trim it.",
             Self::SchemaOfNoObject { .. } => {
-                "Leave the tool out of the manifest, or have its server give a schema with \"type\": \"object\"."
+                "Leave the tool out of the manifest, or have its server give a schema of type object."
             }
         }
     }
