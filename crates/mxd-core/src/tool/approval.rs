@@ -11,6 +11,10 @@
 //! matches narrowly, one that asks or denies matches widely (see [`Reading`]); a match that only the wide
 //! reading finds can make the ruling stricter but never milder. Where no rule matches, the [`Fallback`] of the
 //! tool's class decides.
+//!
+//! A pattern over a command line keeps other commands out; it does not know what the options of an allowed
+//! one do, and a denied word can be spelt in many ways. What must never happen is a matter of capabilities
+//! and of the sandbox, not of this policy.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -82,8 +86,8 @@ pub struct ApprovalRule {
 
 /// What happens to calls that no rule is about, by class.
 ///
-/// Read, write and shell tools run in a sandbox that ends at the task's worktree, so they run unasked. What
-/// leaves the machine or spends money cannot be taken back, so the user is asked.
+/// The default supposes that read, write and shell tools are confined to the task's worktree, and lets them
+/// run unasked. What leaves the machine or spends money cannot be taken back, so the user is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[expect(missing_docs, reason = "one field per side-effect class")]

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::approval::RuleName;
+use super::approval::RuleRef;
 use super::args::ArgsError;
 use super::capability::Ungranted;
 use super::effect::{EffectSet, SideEffect};
@@ -57,8 +57,7 @@ pub enum Denial {
     ArgsMalformed { tool: ToolId, error: ArgsError },
     ArgsNotChecked { tool: ToolId },
     ArgsInvalid { tool: ToolId, problems: Vec<ArgProblem> },
-    NotApproved { tool: ToolId, rule: RuleName },
-    ClassNotApproved { tool: ToolId, effect: SideEffect },
+    NotApproved { tool: ToolId, rule: RuleRef },
 }
 
 impl Denial {
@@ -78,7 +77,7 @@ impl Denial {
             Self::ArgsMalformed { .. } => "arguments_malformed",
             Self::ArgsNotChecked { .. } => "arguments_not_checked",
             Self::ArgsInvalid { .. } => "arguments_invalid",
-            Self::NotApproved { .. } | Self::ClassNotApproved { .. } => "not_approved",
+            Self::NotApproved { .. } => "not_approved",
         }
     }
 
@@ -93,7 +92,7 @@ impl Denial {
             Self::ArgsMalformed { .. } | Self::ArgsNotChecked { .. } | Self::ArgsInvalid { .. } => {
                 GateStep::Arguments
             }
-            Self::NotApproved { .. } | Self::ClassNotApproved { .. } => GateStep::Approval,
+            Self::NotApproved { .. } => GateStep::Approval,
         }
     }
 
@@ -112,19 +111,18 @@ impl Denial {
             Self::ArgsMalformed { .. } | Self::ArgsNotChecked { .. } | Self::ArgsInvalid { .. } => {
                 "arguments".to_owned()
             }
-            Self::NotApproved { rule, .. } => format!("approval:{rule}"),
-            Self::ClassNotApproved { effect, .. } => format!("approval:fallback:{effect}"),
+            Self::NotApproved { rule, .. } => rule.to_string(),
         }
     }
 
     /// What the model reads as the result of its call: what was denied, by which rule, and what to do.
     pub fn for_model(&self) -> String {
-        let text = format!("Denied ({}): {self}. {}", self.rule(), self.advice());
-        let mut cut = text.len().min(limits::DENIAL_BYTES);
-        while !text.is_char_boundary(cut) {
-            cut -= 1;
+        let mut reason = self.to_string();
+        if reason.len() > limits::DENIAL_BYTES {
+            reason.truncate(reason.floor_char_boundary(limits::DENIAL_BYTES));
+            reason.push('…');
         }
-        if cut < text.len() { format!("{}…", &text[..cut]) } else { text }
+        format!("Denied ({}): {reason}. {}", self.rule(), self.advice())
     }
 
     fn advice(&self) -> &'static str {
@@ -145,9 +143,7 @@ impl Denial {
             Self::ArgsMalformed { error, .. } => error.hint(),
             Self::ArgsNotChecked { .. } => "This is not your mistake; use another tool or tell the user.",
             Self::ArgsInvalid { .. } => "Correct the arguments and call it again.",
-            Self::NotApproved { .. } | Self::ClassNotApproved { .. } => {
-                "Do it another way, or tell the user what you need and why."
-            }
+            Self::NotApproved { .. } => "Do it another way, or tell the user what you need and why.",
         }
     }
 }
@@ -178,10 +174,12 @@ impl fmt::Display for Denial {
                 write!(f, "the arguments of {tool} were not checked against its schema")
             }
             Self::ArgsInvalid { tool, problems } => write_problems(f, tool, problems),
-            Self::NotApproved { tool, rule } => write!(f, "the rule {rule} denies this call of {tool}"),
-            Self::ClassNotApproved { tool, effect } => {
-                write!(f, "calls of {effect} tools such as {tool} are denied where no rule allows them")
-            }
+            Self::NotApproved { tool, rule } => match rule {
+                RuleRef::Rule(rule) => write!(f, "the rule {rule} denies this call of {tool}"),
+                RuleRef::Fallback(effect) => {
+                    write!(f, "{tool} is a {effect} tool, and those are denied where no rule allows them")
+                }
+            },
         }
     }
 }

@@ -212,11 +212,6 @@ fn approved(tool: &PinnedTool, subject: &Subject<'_>, approvals: &ApprovalPolicy
     match (ruled.ruling, ruled.rule) {
         (Ruling::Allow, rule) => Ok(Verdict::Allow { rule }),
         (Ruling::Ask, rule) => Ok(Verdict::Ask { rule, call_hash: CallHash::of(tool, subject.args) }),
-        (Ruling::Deny, RuleRef::Rule(rule)) => {
-            Err(Denial::NotApproved { tool: tool.id.clone(), rule }.into())
-        }
-        (Ruling::Deny, RuleRef::Fallback(effect)) => {
-            Err(Denial::ClassNotApproved { tool: tool.id.clone(), effect }.into())
-        }
+        (Ruling::Deny, rule) => Err(Denial::NotApproved { tool: tool.id.clone(), rule }.into()),
     }
 }

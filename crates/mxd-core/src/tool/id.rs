@@ -139,8 +139,7 @@ pub(super) fn split_capability(text: &str) -> Result<(&str, &str), CapabilityErr
     let form = || CapabilityError::Form { given: Quoted::of(text) };
     let rest =
         text.strip_prefix(CAPABILITY_SCHEME).and_then(|rest| rest.strip_prefix(':')).ok_or_else(form)?;
-    let (server, tool) = rest.split_once(':').ok_or_else(form)?;
-    if tool.contains(':') { Err(form()) } else { Ok((server, tool)) }
+    rest.split_once(':').ok_or_else(form)
 }
 
 impl FromStr for ToolId {

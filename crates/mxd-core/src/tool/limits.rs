@@ -18,7 +18,7 @@ pub const PATTERN_BYTES: usize = 1024;
 pub const PATTERN_WILDCARDS: usize = 16;
 /// Grants and denials of one layer of a capability set.
 pub const PATTERNS_PER_LAYER: usize = 512;
-/// Layers of a capability set: twice the depth of the tree, which is the most a task can stand below others.
+/// Layers of a capability set: more than the depth of the tree, so that no task is refused for where it stands.
 pub const CAPABILITY_LAYERS: usize = 32;
 /// Rules of an approval policy.
 pub const APPROVAL_RULES: usize = 256;
@@ -52,5 +52,5 @@ pub const SCHEMA_BYTES: usize = 128 * 1024;
 pub const QUOTE_CHARS: usize = 120;
 /// Problems of a call's arguments that the model is told.
 pub const ARG_PROBLEMS: usize = 10;
-/// Bytes of what the model is told about a denied call.
+/// Bytes of the reason a model is told for a denied call; the advice behind it is always whole.
 pub const DENIAL_BYTES: usize = 4096;

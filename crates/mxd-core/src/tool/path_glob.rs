@@ -1,8 +1,9 @@
 //! Globs over paths: `*` stays within one part of a path, `**` stands for any number of whole parts.
 //!
 //! Only the text of a path is looked at; where a link leads is the sandbox's business. A match that opens
-//! something therefore never goes through `..`, and a pattern that begins nowhere in particular opens nothing
-//! below `/` or `~`. For a match that closes something `..` is followed first, as far as the text tells.
+//! something therefore never goes through `..` or takes a URL for a path, and a pattern that begins nowhere
+//! in particular opens nothing below `/` or `~`. For a match that closes something `..` is followed first,
+//! as far as the text tells.
 
 use super::glob::{self, GlobError, Reading};
 use super::limits;
@@ -48,7 +49,7 @@ fn parts(path: &str) -> impl Iterator<Item = &str> {
 /// Whether the text says without doubt which path is meant.
 fn is_plain(path: &str, parts: &[&str]) -> bool {
     path.len() <= limits::PATH_BYTES
-        && !parts.is_empty()
+        && parts.first().is_some_and(|first| !first.ends_with(':'))
         && !parts.contains(&"..")
         && !path.contains(char::is_control)
 }

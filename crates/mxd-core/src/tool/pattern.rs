@@ -73,11 +73,6 @@ pub enum Closeness {
 }
 
 impl ToolPattern {
-    /// The pattern that matches only this tool.
-    pub fn exactly(id: &ToolId) -> Result<Self, ToolPatternError> {
-        id.to_string().parse()
-    }
-
     /// Whether a tool is meant.
     pub fn matches(&self, id: &ToolId) -> bool {
         // Names have no character that would tell the readings apart.

@@ -116,14 +116,9 @@ pub struct Quoted(String);
 impl Quoted {
     /// Escapes control and hidden characters and cuts what is long.
     pub fn of(given: &str) -> Self {
-        Self::with_limit(given, limits::QUOTE_CHARS)
-    }
-
-    /// The same with another limit.
-    pub(super) fn with_limit(given: &str, max_chars: usize) -> Self {
         let mut text = String::new();
         for (index, c) in given.chars().enumerate() {
-            if index == max_chars {
+            if index == limits::QUOTE_CHARS {
                 text.push('…');
                 break;
             }

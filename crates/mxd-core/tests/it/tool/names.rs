@@ -148,6 +148,8 @@ fn long_and_dotted_names_are_shortened_and_keep_their_server() {
     let plain = any::id("mcp:fs:read_file");
     assert_ne!(WireName::of(&dotted), WireName::of(&plain));
     assert_eq!(WireName::of(&plain).as_str(), "mcp__fs__read_file");
+    let (one, other) = (any::id("mcp:fs:a.b.c"), any::id("mcp:fs:a_b.c"));
+    assert_ne!(WireName::of(&one), WireName::of(&other), "what was replaced still tells them apart");
     let exactly = any::id(&format!("mcp:fs:{}", "a".repeat(64 - "mcp__fs__".len())));
     assert_eq!(WireName::of(&exactly).as_str(), format!("mcp__fs__{}", exactly.tool));
     let longer = any::id(&format!("{exactly}a"));

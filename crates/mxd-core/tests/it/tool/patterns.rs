@@ -101,6 +101,8 @@ fn an_allowed_path_does_not_lead_out_and_a_denied_one_is_found_behind_detours() 
         ("*/.ssh/id", "~/.ssh/id"),
         ("**", ""),
         ("**", "a\u{0}b"),
+        ("**", "file:///etc/passwd"),
+        ("**", "file:/etc/passwd"),
     ] {
         assert!(!path(pattern, text, Narrow), "{pattern} {text}");
     }
