@@ -85,14 +85,15 @@ impl fmt::Display for Ungranted {
 }
 
 impl CapabilityLayer {
-    /// A layer; order and repetition make no difference.
-    pub fn new(
-        grants: impl IntoIterator<Item = ToolPattern>,
-        denials: impl IntoIterator<Item = ToolPattern>,
-    ) -> Result<Self, CapabilitySetError> {
-        let layer = Self { grants: sorted(grants), denials: sorted(denials) };
-        layer.check()?;
-        Ok(layer)
+    /// A layer that grants these and denies nothing; order and repetition make no difference.
+    pub fn granting(grants: impl IntoIterator<Item = ToolPattern>) -> Result<Self, CapabilitySetError> {
+        Self { grants: sorted(grants), denials: Vec::new() }.checked()
+    }
+
+    /// The layer with these denials added to those it has.
+    pub fn denying(self, denials: impl IntoIterator<Item = ToolPattern>) -> Result<Self, CapabilitySetError> {
+        let denials = sorted(self.denials.into_iter().chain(denials));
+        Self { grants: self.grants, denials }.checked()
     }
 
     /// What it grants, sorted.
@@ -105,12 +106,12 @@ impl CapabilityLayer {
         &self.denials
     }
 
-    fn check(&self) -> Result<(), CapabilitySetError> {
+    fn checked(self) -> Result<Self, CapabilitySetError> {
         let given = self.grants.len() + self.denials.len();
         if given > limits::PATTERNS_PER_LAYER {
             return Err(CapabilitySetError::TooManyPatterns { given, limit: limits::PATTERNS_PER_LAYER });
         }
-        Ok(())
+        Ok(self)
     }
 
     /// Whether it lets through whatever the layers above let through.
@@ -194,7 +195,8 @@ struct StoredLayer {
 impl<'de> Deserialize<'de> for CapabilityLayer {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let stored = StoredLayer::deserialize(deserializer)?;
-        Self::new(stored.grants, stored.denials).map_err(serde::de::Error::custom)
+        let layer = Self::granting(stored.grants).and_then(|layer| layer.denying(stored.denials));
+        layer.map_err(serde::de::Error::custom)
     }
 }
 

@@ -57,7 +57,8 @@ pub(super) fn common_pattern() -> impl Strategy<Value = ToolPattern> {
 pub(super) fn layer() -> impl Strategy<Value = CapabilityLayer> {
     let grants = prop::collection::vec(common_pattern(), 0..5);
     let denials = prop::collection::vec(common_pattern(), 0..2);
-    (grants, denials).prop_map(|(grants, denials)| CapabilityLayer::new(grants, denials).expect("a layer"))
+    let layer = |(grants, denials): (Vec<_>, Vec<_>)| CapabilityLayer::granting(grants)?.denying(denials);
+    (grants, denials).prop_map(move |rules| layer(rules).expect("a layer"))
 }
 
 /// Any set of a task that stands up to three levels below the root.

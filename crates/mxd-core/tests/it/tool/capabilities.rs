@@ -7,7 +7,7 @@ use super::any::{self, id, pattern};
 
 fn layer(grants: &[&str], denials: &[&str]) -> CapabilityLayer {
     let read = |texts: &[&str]| texts.iter().map(|text| pattern(text)).collect::<Vec<_>>();
-    CapabilityLayer::new(read(grants), read(denials)).unwrap()
+    CapabilityLayer::granting(read(grants)).unwrap().denying(read(denials)).unwrap()
 }
 
 #[test]
@@ -162,9 +162,8 @@ proptest! {
         if !grants.is_empty() {
             grants.remove(grant.index(grants.len()));
         }
-        let fewer = CapabilityLayer::new(grants, changed.denials().to_vec()).unwrap();
-        let denials = changed.denials().iter().cloned().chain([denial]);
-        let more = CapabilityLayer::new(changed.grants().to_vec(), denials).unwrap();
+        let fewer = CapabilityLayer::granting(grants).unwrap().denying(changed.denials().to_vec()).unwrap();
+        let more = changed.clone().denying([denial]).unwrap();
         for layer in [fewer, more] {
             let mut layers = below.clone();
             layers[which.index(below.len())] = layer;

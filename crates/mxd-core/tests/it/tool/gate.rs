@@ -33,7 +33,6 @@ enum Stranger {
 impl World {
     /// A world in which a call of `mcp:fs:read_file` passes.
     fn open() -> Self {
-        let all = CapabilityLayer::new([pattern("mcp:*:*")], []).unwrap();
         let facts = ToolFacts {
             id: id("mcp:fs:read_file"),
             pin: PinState::Held(pin("1.0.0")),
@@ -44,7 +43,7 @@ impl World {
             called_pin: None,
             effects: SideEffect::ALL.into_iter().collect(),
             skill: None,
-            layers: vec![all],
+            layers: vec![layer(&["mcp:*:*"], &[])],
             args: CallArgs::parse(r#"{"path":"a"}"#).unwrap(),
             check: ArgsCheck::Valid,
             policy: ApprovalPolicy::default(),
@@ -105,8 +104,8 @@ fn tools(entries: &[&str]) -> SkillTools {
 }
 
 fn layer(grants: &[&str], denials: &[&str]) -> CapabilityLayer {
-    CapabilityLayer::new(grants.iter().map(|text| pattern(text)), denials.iter().map(|text| pattern(text)))
-        .unwrap()
+    let read = |texts: &[&str]| texts.iter().map(|text| pattern(text)).collect::<Vec<_>>();
+    CapabilityLayer::granting(read(grants)).unwrap().denying(read(denials)).unwrap()
 }
 
 fn denying(name: &str) -> ApprovalPolicy {
@@ -355,11 +354,10 @@ fn reduced(world: &World, denial: &ApprovalRule) -> Vec<World> {
         for gone in 0..layer.grants().len() {
             let mut grants = layer.grants().to_vec();
             grants.remove(gone);
-            let fewer = CapabilityLayer::new(grants, layer.denials().to_vec()).unwrap();
+            let fewer = CapabilityLayer::granting(grants).unwrap().denying(layer.denials().to_vec()).unwrap();
             add(&|less| less.layers[index] = fewer.clone());
         }
-        let denials = layer.denials().iter().cloned().chain([pattern("mcp:*:*_file")]);
-        let more = CapabilityLayer::new(layer.grants().to_vec(), denials).unwrap();
+        let more = layer.clone().denying([pattern("mcp:*:*_file")]).unwrap();
         add(&|less| less.layers[index] = more.clone());
     }
     let entries = world.skill.as_ref().map(|tools| tools.entries().to_vec()).unwrap_or_default();

@@ -52,6 +52,14 @@ fn an_allowed_command_cannot_bring_another_one_along() {
 }
 
 #[test]
+fn each_character_that_a_shell_acts_upon_ends_a_wildcard() {
+    for c in ";|&$`<>()\n\r\t\u{0}\u{1b}\u{7f}\u{85}".chars() {
+        assert!(!glob("git push*", &format!("git push {c}"), Narrow), "{c:?}");
+        assert!(glob("git push*", &format!("git push {c}"), Wide), "{c:?}");
+    }
+}
+
+#[test]
 fn what_a_pattern_spells_out_it_may_contain() {
     assert!(glob("git log * | head -*", "git log --oneline | head -5", Narrow));
     assert!(!glob("git log * | head -*", "git log | sh; git log | head -5", Narrow));
