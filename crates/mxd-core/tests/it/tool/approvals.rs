@@ -113,6 +113,21 @@ fn what_matches_only_in_doubt_pushes_no_denial_aside() {
 }
 
 #[test]
+fn among_doubtful_matches_the_strictest_counts_and_none_overrules_a_closer_rule() {
+    let ask =
+        r#"{"name":"ask","tool":"mcp:mxd:bash","args":[{"at":"/command","glob":"git*"}],"ruling":"ask"}"#;
+    let deny =
+        r#"{"name":"deny","tool":"mcp:mxd:*","args":[{"at":"/command","glob":"*push*"}],"ruling":"deny"}"#;
+    let allow = r#"{"name":"allow","tool":"mcp:mxd:bash","ruling":"allow"}"#;
+    let of = |rules: &[&str]| policy(&format!(r#"{{"rules":[{}]}}"#, rules.join(",")));
+    let fooled = "git status; git push";
+    assert_eq!(bash(&of(&[ask, deny]), fooled), (Ruling::Deny, "approval:deny".to_owned()));
+    assert_eq!(bash(&of(&[ask, deny]), "git push"), (Ruling::Ask, "approval:ask".to_owned()));
+    assert_eq!(bash(&of(&[allow, deny]), fooled), (Ruling::Allow, "approval:allow".to_owned()));
+    assert_eq!(bash(&of(&[allow, ask]), fooled), (Ruling::Ask, "approval:ask".to_owned()));
+}
+
+#[test]
 fn a_policy_that_is_none_is_refused() {
     let rules = |count: usize| {
         let rule = |n: usize| format!(r#"{{"name":"r{n}","ruling":"ask"}}"#);
