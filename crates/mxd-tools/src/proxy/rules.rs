@@ -58,6 +58,14 @@ pub enum RuleError {
         /// The rule as it was written, cut to what a line can hold.
         rule: String,
     },
+    /// A URL.
+    #[error(
+        "the host rule `{rule}` is a URL; name the host alone, as in `example.com` or `example.com:8443`"
+    )]
+    Url {
+        /// The rule as it was written, cut to what a line can hold.
+        rule: String,
+    },
     /// More rules than one set holds.
     #[error("more than {RULES} host rules; use `*.example.com` for everything below a name")]
     TooMany,
@@ -173,6 +181,9 @@ impl FromStr for Pattern {
         let text = text.trim();
         let rule = || text.chars().take(64).collect::<String>();
         let wrong = |source| RuleError::Host { rule: rule(), source };
+        if text.contains("://") {
+            return Err(RuleError::Url { rule: rule() });
+        }
         let (host, port) = split_port(text).map_err(wrong)?;
         let hosts = match host.strip_prefix("*.") {
             None if host.contains('*') => return Err(RuleError::Star { rule: rule() }),

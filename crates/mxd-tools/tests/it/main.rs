@@ -1,3 +1,4 @@
 //! Tools, from outside.
 
 mod processes;
+mod proxy;
