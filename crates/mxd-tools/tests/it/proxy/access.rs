@@ -156,6 +156,15 @@ async fn a_name_is_resolved_once_for_check_and_connection() {
 }
 
 #[tokio::test]
+async fn an_address_where_nobody_listens_is_followed_by_the_next() {
+    let origin = Origin::hello().await;
+    // On a loopback of one address the first is not there at all, which is as good.
+    let resolver = Resolver::Fixed(Answers::default().then(SITE, &[ip("127.0.0.9"), ip("127.0.0.1")]));
+    let fixture = Fixture::with(rules_for(&origin), |options| options.resolver = resolver).await;
+    assert_eq!(status(&fixture.ask(&get(&format!("{SITE}:{}", origin.port))).await), 200);
+}
+
+#[tokio::test]
 async fn hosts_that_cannot_be_found_or_reached_are_named() {
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let rules = HostRules::default().allow("nowhere.test").unwrap();

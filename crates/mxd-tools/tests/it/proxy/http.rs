@@ -190,6 +190,18 @@ async fn a_request_with_two_lengths_goes_on_with_one() {
 }
 
 #[tokio::test]
+async fn an_answer_with_two_lengths_comes_back_with_one() {
+    let origin = Origin::answering(
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    )
+    .await;
+    let fixture = Fixture::new(rules_for(&origin)).await;
+    let answer = fixture.ask(&get(&format!("{SITE}:{}", origin.port))).await;
+    assert!(body(&answer).contains("hello"), "{answer}");
+    assert!(!answer.to_ascii_lowercase().contains("content-length"), "{answer}");
+}
+
+#[tokio::test]
 async fn unsound_lengths_and_header_lines_reach_nobody() {
     let origin = Origin::hello().await;
     let fixture = Fixture::new(rules_for(&origin)).await;
