@@ -53,5 +53,8 @@ pub(super) const HEADERS: usize = 128;
 /// The smallest buffer hyper works with.
 pub(super) const SMALLEST_BUFFER: usize = 8 << 10;
 
+/// How much longer a client may be silent than its host, so that it hears of the host's silence.
+pub(super) const HEARING: Duration = Duration::from_secs(1);
+
 /// How long no connection is accepted after the system could not give one.
 pub(super) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);

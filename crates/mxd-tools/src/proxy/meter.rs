@@ -44,14 +44,23 @@ impl Meter {
 
     /// Comes back when nothing has passed for so long.
     pub(super) async fn silence(&self, patience: Duration) {
-        loop {
-            let last = self.began + Duration::from_millis(self.last.load(Ordering::Relaxed));
-            let end = last + patience;
-            if end <= Instant::now() {
-                return;
-            }
-            sleep_until(end).await;
+        while !self.is_silent(patience) {
+            sleep_until(self.last() + patience).await;
         }
+    }
+
+    /// Whether nothing has passed for so long.
+    pub(super) fn is_silent(&self, patience: Duration) -> bool {
+        self.last() + patience <= Instant::now()
+    }
+
+    fn last(&self) -> Instant {
+        self.began + Duration::from_millis(self.last.load(Ordering::Relaxed))
+    }
+
+    fn touch(&self) {
+        let since = self.began.elapsed().as_millis();
+        self.last.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     fn count(&self, counter: &AtomicU64, bytes: usize) -> io::Result<()> {
@@ -59,8 +68,7 @@ impl Meter {
             return Ok(());
         }
         counter.fetch_add(bytes as u64, Ordering::Relaxed);
-        let since = self.began.elapsed().as_millis();
-        self.last.store(u64::try_from(since).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.touch();
         if self.up().saturating_add(self.down()) > self.limit {
             return Err(io::Error::other("more bytes than one connection may move"));
         }
@@ -76,7 +84,9 @@ pub(super) struct Metered<S> {
 }
 
 impl<S> Metered<S> {
+    /// Silence counts from here, not from when the meter was made.
     pub(super) fn new(stream: S, meter: &Arc<Meter>) -> Self {
+        meter.touch();
         Self { stream, meter: Arc::clone(meter) }
     }
 }
@@ -119,5 +129,37 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
+    use tokio::time::advance;
+
+    use super::*;
+
+    const STEP: Duration = Duration::from_secs(6);
+    const PATIENCE: Duration = Duration::from_secs(10);
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_counts_from_the_last_byte_in_either_direction() {
+        let meter = Meter::new(None);
+        advance(STEP).await;
+        let (near, mut far) = duplex(16);
+        let mut near = Metered::new(near, &meter);
+        advance(STEP).await;
+        assert!(!meter.is_silent(PATIENCE));
+        near.write_all(b"up").await.unwrap();
+        advance(STEP).await;
+        assert!(!meter.is_silent(PATIENCE));
+        far.write_all(b"down").await.unwrap();
+        near.read_exact(&mut [0; 4]).await.unwrap();
+        advance(STEP).await;
+        assert!(!meter.is_silent(PATIENCE));
+        advance(STEP).await;
+        assert!(meter.is_silent(PATIENCE));
+        meter.silence(PATIENCE).await;
+        assert_eq!((meter.up(), meter.down()), (2, 4));
     }
 }

@@ -51,25 +51,27 @@ impl Errand<'_> {
     pub(super) async fn run(self, request: Request<Incoming>) -> Result<(Response<Incoming>, Line), Refusal> {
         let request = prepared(request, &self.to)?;
         let to = self.to;
-        let broken = |_| Refusal::Broken { to: to.clone() };
+        let (idle, meter) = (self.limits.idle, Arc::clone(&self.meter));
+        let failed = |_| {
+            let to = to.clone();
+            if self.meter.is_silent(idle) { Refusal::Silent { to } } else { Refusal::Broken { to } }
+        };
         let io = TokioIo::new(Metered::new(self.stream, &self.meter));
         let mut builder = http1::Builder::new();
         builder.max_headers(HEADERS).max_header_size(self.limits.head_bytes);
         builder.max_buf_size(self.limits.head_bytes.max(SMALLEST_BUFFER));
-        let (mut sender, connection) = builder.handshake(io).await.map_err(broken)?;
-        let (idle, meter) = (self.limits.idle, Arc::clone(&self.meter));
+        let (mut sender, connection) = builder.handshake(io).await.map_err(failed)?;
         let line = tokio::spawn(async move {
             tokio::select! {
+                // What has come is passed on, before it is asked whether nothing came.
+                biased;
                 // An error reaches whoever waits for the answer or reads its body.
                 _ = connection => {}
                 () = meter.silence(idle) => {}
             }
         });
         let line = Line::new(line);
-        let response = tokio::select! {
-            response = sender.send_request(request) => response.map_err(broken)?,
-            () = self.meter.silence(idle) => return Err(Refusal::Silent { to }),
-        };
+        let response = sender.send_request(request).await.map_err(failed)?;
         match response.status() {
             // Nobody asked for another protocol.
             StatusCode::SWITCHING_PROTOCOLS => Err(Refusal::Broken { to }),

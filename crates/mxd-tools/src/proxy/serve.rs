@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::dial::Dialer;
 use super::host::Destination;
-use super::limits::{ACCEPT_PAUSE, HEADERS, Limits, SMALLEST_BUFFER, TURNED_AWAY};
+use super::limits::{ACCEPT_PAUSE, HEADERS, HEARING, Limits, SMALLEST_BUFFER, TURNED_AWAY};
 use super::listen::{Accepted, Listener};
 use super::meter::{Meter, Metered};
 use super::refusal::Refusal;
@@ -111,10 +111,11 @@ impl Service {
             let meter = Meter::new(None);
             let stream = Metered::new(stream, &meter);
             tokio::select! {
+                // What has come is passed on, before it is asked whether nothing came.
+                biased;
                 () = service.end.cancelled() => {}
-                // Twice, so that a client still hears that its host was silent.
-                () = meter.silence(service.limits.idle.saturating_mul(2)) => {}
                 () = service.serve(stream, place) => {}
+                () = meter.silence(service.limits.idle.saturating_add(HEARING)) => {}
             }
         });
     }

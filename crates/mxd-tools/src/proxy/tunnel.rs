@@ -29,6 +29,8 @@ impl Tunnel {
             let _ = copy_bidirectional(&mut TokioIo::new(client), &mut host).await;
         };
         tokio::select! {
+            // What has come is passed on, before it is asked whether nothing came.
+            biased;
             () = pass => {}
             () = self.meter.silence(self.idle) => {}
         }

@@ -120,6 +120,9 @@ async fn a_private_address_itself_needs_to_be_allowed_as_one() {
         let mapped = format!("[::ffff:127.0.0.1]:{}", origin.port);
         assert_eq!(status(&fixture.ask(&get(&mapped)).await), expected);
     }
+    // What one rule allows is not taken back by another that allows less.
+    let both = HostRules::default().allow(&literal).unwrap().allow_private(&literal).unwrap();
+    assert_eq!(status(&Fixture::new(both).await.ask(&get(&literal)).await), 200);
 }
 
 #[tokio::test]
