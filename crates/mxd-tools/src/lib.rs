@@ -4,5 +4,6 @@
 //! [`sandbox`], so that an agent touches its own worktree and nothing else.
 
 pub mod outcome;
+pub mod proxy;
 pub mod sandbox;
 pub mod scope;

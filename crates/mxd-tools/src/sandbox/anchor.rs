@@ -1,13 +1,22 @@
 //! What stays while an agent works: the namespaces its commands join, and the way to the proxy.
 
-use std::io::Read;
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::ExitCode;
+use std::thread;
+
+use rustix::fs::{Mode, OFlags};
 
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
 
+use super::policy::Network;
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report};
-use super::{groups, namespaces, view};
+use super::{doors, groups, namespaces, view};
+use crate::proxy::forward;
 
 /// Its argument.
 pub(super) const STAGE: &str = "anchor";
@@ -32,7 +41,43 @@ fn settle(order: &Order) -> Result<(), String> {
     groups::join(&order.groups)?;
     namespaces::found()?;
     raise_loopback()?;
-    view::build(&order.policy)
+    let door = match &order.policy.network {
+        Network::Proxy { socket, port } => Some(Door::open(socket, *port)?),
+        Network::None | Network::Open => None,
+    };
+    view::build(&order.policy)?;
+    doors::give_up_own_privileges()?;
+    if let Some(door) = door {
+        thread::spawn(move || door.serve());
+    }
+    Ok(())
+}
+
+/// The way to the proxy: a port that the commands see, and the folder of a socket that they do not.
+struct Door {
+    port: TcpListener,
+    folder: OwnedFd,
+    name: OsString,
+}
+
+impl Door {
+    fn open(socket: &Path, port: u16) -> Result<Self, String> {
+        let failed = |error: io::Error| format!("the way to the proxy {}: {error}", socket.display());
+        let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else {
+            return Err(failed(io::ErrorKind::InvalidInput.into()));
+        };
+        let folder =
+            rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
+                .map_err(|error| failed(error.into()))?;
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(failed)?;
+        Ok(Self { port, folder, name: name.to_owned() })
+    }
+
+    /// Passes every connection on. The folder is not in the view, but is still open.
+    fn serve(self) {
+        let folder = Path::new("/proc/self/fd").join(self.folder.as_raw_fd().to_string());
+        let _ended = forward(self.port, folder.join(self.name));
+    }
 }
 
 fn wait_for_the_end(control: &mut UnixStream) {

@@ -4,4 +4,5 @@
 mod farm;
 mod git_inside;
 mod processes;
+mod proxy;
 mod real_work;

@@ -20,3 +20,8 @@ pub(super) fn lock(level: Level, policy: &Policy) -> Result<Vec<String>, String>
     syscalls::filter(level, &policy.network)?;
     Ok(missing)
 }
+
+/// For a supervisor that has done what needed privileges.
+pub(super) fn give_up_own_privileges() -> Result<(), String> {
+    privileges::give_up_own()
+}
