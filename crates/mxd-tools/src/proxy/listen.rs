@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 use super::error::ProxyError;
+use crate::sandbox::Level;
 
 /// Where to listen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +24,19 @@ pub enum Listen {
     },
     /// At a free port of this machine. Other users can connect to it, so clients have to show a token.
     Loopback,
+}
+
+/// The port at which processes find the proxy in a network of their own.
+const PORT_INSIDE: u16 = 3128;
+
+impl Listen {
+    /// What fits a level: where a sandbox has a network of its own, a socket file in this folder, else a port.
+    pub fn for_level(level: Level, folder: &Path) -> Self {
+        match level {
+            Level::Full => Self::Unix { socket: folder.join("proxy.sock"), port: PORT_INSIDE },
+            Level::Landlock | Level::Off => Self::Loopback,
+        }
+    }
 }
 
 /// Where a proxy listens.

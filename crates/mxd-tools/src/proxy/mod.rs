@@ -41,6 +41,7 @@ pub use resolve::{Answers, Resolver};
 pub use rules::{Denial, HostRules, Pattern, RuleError};
 pub use visit::{Method, Verdict, Visit};
 
+use crate::sandbox::Network;
 use dial::Dialer;
 use listen::Listener;
 use resolve::Lookups;
@@ -106,6 +107,15 @@ impl Proxy {
     /// Where it listens.
     pub fn address(&self) -> &Address {
         &self.address
+    }
+
+    /// The same, as what a sandbox lets its processes reach.
+    pub fn network(&self) -> Network {
+        let socket = match &self.address {
+            Address::Unix(socket) => Some(socket.clone()),
+            Address::Loopback(_) => None,
+        };
+        Network::Proxy { socket, port: self.port }
     }
 
     /// The environment that makes programs use it. It holds the token, where there is one.

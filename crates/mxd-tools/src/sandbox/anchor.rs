@@ -42,7 +42,10 @@ fn settle(order: &Order) -> Result<(), String> {
     namespaces::found()?;
     raise_loopback()?;
     let door = match &order.policy.network {
-        Network::Proxy { socket, port } => Some(Door::open(socket, *port)?),
+        Network::Proxy { socket: Some(socket), port } => Some(Door::open(socket, *port)?),
+        Network::Proxy { socket: None, .. } => {
+            return Err("the proxy has no socket to be reached at".to_owned());
+        }
         Network::None | Network::Open => None,
     };
     view::build(&order.policy)?;

@@ -64,8 +64,8 @@ pub enum Network {
     None,
     /// The hosts that a proxy lets through.
     Proxy {
-        /// The proxy's socket.
-        socket: PathBuf,
+        /// The proxy's socket, at the top level.
+        socket: Option<PathBuf>,
         /// The loopback port at which the command finds it.
         port: u16,
     },

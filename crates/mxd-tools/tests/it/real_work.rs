@@ -1,6 +1,12 @@
 //! What developers do all day works inside as it does outside.
 
+use std::net::Ipv4Addr;
+
+use mxd_core::time::Millis;
+use mxd_tools::proxy::{self, Answers, HostRules, Listen, Options, Proxy, Resolver, Verdict};
 use mxd_tools::sandbox::Mode;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 
 use crate::farm::Farm;
 
@@ -24,5 +30,84 @@ async fn cargo_builds_and_tests() {
         let inside = hut.run(RUST).await;
         let text = "42\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in ";
         assert!(inside.text.starts_with(text), "level {}: {inside:?}", farm.level());
+    }
+}
+
+/// A package that somebody published: its files, packed as npm wants them.
+const PACK: &str = "set -e
+    mkdir -p published && cd published
+    printf '{\"name\":\"greeting\",\"version\":\"1.0.0\",\"main\":\"index.js\"}' > package.json
+    printf 'module.exports = \"hello from a package\";' > index.js
+    npm pack --silent >/dev/null
+    printf 'sha512-'; openssl dgst -sha512 -binary greeting-1.0.0.tgz | base64 -w0";
+
+/// A host that serves one file, whatever it is asked for.
+async fn registry(file: Vec<u8>) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(client.read_u8().await.unwrap());
+            }
+            let answer =
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", file.len());
+            client.write_all(answer.as_bytes()).await.unwrap();
+            client.write_all(&file).await.unwrap();
+        }
+    });
+    port
+}
+
+async fn proxy(farm: &Farm, port: u16) -> Proxy {
+    let rules = HostRules::default().allow_private(&format!("packages.test:{port}")).unwrap();
+    Proxy::start(Options {
+        rules,
+        listen: Listen::for_level(farm.level(), &farm.at("data/proxy")),
+        limits: proxy::Limits::default(),
+        resolver: Resolver::Fixed(Answers::default().then("packages.test", &[Ipv4Addr::LOCALHOST.into()])),
+        clock: || Millis(0),
+        reports: None,
+    })
+    .await
+    .unwrap()
+}
+
+#[tokio::test]
+async fn npm_installs_from_an_allowed_host_and_no_other() {
+    for mode in [Mode::Full, Mode::Landlock] {
+        let farm = Farm::new(mode).await;
+        let integrity = farm.hut(&farm.agent("two")).run(PACK).await.ok();
+        let port =
+            registry(std::fs::read(farm.at("data/trees/two/published/greeting-1.0.0.tgz")).unwrap()).await;
+        let proxy = proxy(&farm, port).await;
+        let mut agent = farm.agent("one");
+        agent.network = proxy.network();
+        let mut hut = farm.hut(&agent);
+        hut.env.extend(proxy.env());
+        for (host, works) in [("packages.test", true), ("elsewhere.test", false)] {
+            let lock = format!(
+                r#"{{"name":"app","version":"1.0.0","lockfileVersion":3,"requires":true,"packages":{{"":{{"name":"app","version":"1.0.0","dependencies":{{"greeting":"1.0.0"}}}},"node_modules/greeting":{{"version":"1.0.0","resolved":"http://{host}:{port}/greeting/-/greeting-1.0.0.tgz","integrity":"{integrity}"}}}}}}"#
+            );
+            farm.write("data/trees/one/package-lock.json", &lock);
+            farm.write(
+                "data/trees/one/package.json",
+                r#"{"name":"app","version":"1.0.0","dependencies":{"greeting":"1.0.0"}}"#,
+            );
+            let install = "npm ci --silent --no-audit --no-fund --fetch-retries=0 --cache \"$TMPDIR/cache-$RANDOM\" 2>&1 && node -p 'require(\"greeting\")'";
+            let done = hut.run(install).await;
+            assert_eq!(
+                done.text.contains("hello from a package"),
+                works,
+                "level {}, {host}: {done:?}",
+                farm.level()
+            );
+        }
+        // Npm asks around on its own, too.
+        for visit in proxy.visits() {
+            let allowed = visit.to.as_ref().is_some_and(|to| to.host.to_string() == "packages.test");
+            assert_eq!(visit.verdict == Verdict::Allowed, allowed, "{visit:?}");
+        }
     }
 }
