@@ -23,6 +23,7 @@ const EXAMPLES: &str = "\
 Examples:
   mxd doctor                        what works on this machine, and how strong the sandbox is
   mxd run -- cargo test             a command as an agent would run it, in this folder
+  mxd run --allow '*.example.org' -- curl https://www.example.org
 
 Exit codes: 0 all is well, 1 something is not, 2 wrong usage; `mxd run` has the code of its command.";
 

@@ -1,11 +1,16 @@
 //! `mxd run`: a command as an agent would run it, to see what it sees.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
-use mxd_tools::sandbox::{Agent, Command, End, Limits, Mode, Network, Output, Sandbox, SandboxError, User};
+use mxd_core::time::Millis;
+use mxd_tools::proxy::{self, HostRules, Listen, Options, Proxy, Resolver};
+use mxd_tools::sandbox::{
+    Agent, Command, End, Level, Limits, Mode, Network, Output, Sandbox, SandboxError, User,
+};
 use mxd_tools::scope::{Access, Root};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
@@ -26,6 +31,9 @@ pub(crate) struct Run {
     /// A further file or folder that may be looked at. Can be given more than once.
     #[arg(long, value_name = "PATH")]
     read: Vec<PathBuf>,
+    /// A host that may be reached, such as `example.org`, `*.example.org` or `example.org:8443`. Can be given more than once.
+    #[arg(long, value_name = "HOST")]
+    allow: Vec<String>,
     /// The command and its arguments.
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -66,19 +74,45 @@ impl Run {
         let cwd = std::env::current_dir().map_err(|error| format!("the current folder: {error}"))?;
         let scratch =
             tempfile::TempDir::new().map_err(|error| format!("a folder for temporary files: {error}"))?;
-        let agent = self.agent(cwd.clone(), scratch.path().to_owned());
+        let proxy = self.proxy(sandbox.level(), &scratch.path().join("proxy")).await?;
+        let mut agent = self.agent(cwd.clone(), scratch.path().to_owned());
+        agent.network = match (&proxy, sandbox.level()) {
+            (Some(proxy), _) => proxy.network(),
+            (None, Level::Off) => Network::Open,
+            (None, Level::Landlock | Level::Full) => Network::None,
+        };
         let settled = agent.settle(sandbox.level()).map_err(|error| error.to_string())?;
         let (program, args) = self.command.split_first().ok_or("no command")?;
         let command = Command {
             program: program.clone(),
             args: args.to_vec(),
             cwd,
-            env: settled.env,
+            env: settled.env.into_iter().chain(proxy.iter().flat_map(Proxy::env)).collect(),
             stdout: Output::Piped,
             stderr: Output::Piped,
             ..Command::default()
         };
         follow(sandbox.cell(settled.policy).spawn(command).await).await.map_err(|error| error.to_string())
+    }
+
+    /// The way to the allowed hosts, when there are any.
+    async fn proxy(&self, level: Level, folder: &Path) -> Result<Option<Proxy>, String> {
+        if self.allow.is_empty() {
+            return Ok(None);
+        }
+        let mut rules = HostRules::default();
+        for host in &self.allow {
+            rules = rules.allow(host).map_err(|error| format!("--allow {host}: {error}"))?;
+        }
+        let options = Options {
+            rules,
+            listen: Listen::for_level(level, folder),
+            limits: proxy::Limits::default(),
+            resolver: Resolver::System,
+            clock: now,
+            reports: None,
+        };
+        Proxy::start(options).await.map(Some).map_err(|error| error.to_string())
     }
 
     fn agent(&self, worktree: PathBuf, scratch: PathBuf) -> Agent {
@@ -102,6 +136,12 @@ impl Run {
             limits: Limits::default(),
         }
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the edge of the program, where time comes from")]
+fn now() -> Millis {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 /// Passes on what the command writes, until it ends.
