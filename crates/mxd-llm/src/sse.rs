@@ -98,16 +98,14 @@ impl SseDecoder {
             None => (line, &b""[..]),
         };
         let value = value.strip_prefix(b" ").unwrap_or(value);
-        match field {
-            b"data" => {
-                if self.has_data {
-                    self.data.push('\n');
-                }
-                self.has_data = true;
-                self.data.push_str(&String::from_utf8_lossy(value));
+        // Names are told again in the data; comments, ids and reconnection times mean nothing for an answer that
+        // cannot be resumed.
+        if field == b"data" {
+            if self.has_data {
+                self.data.push('\n');
             }
-            // Names are told again in the data; comments, ids and reconnection times mean nothing for an answer that cannot be resumed.
-            _ => {}
+            self.has_data = true;
+            self.data.push_str(&String::from_utf8_lossy(value));
         }
     }
 
