@@ -1,6 +1,6 @@
 //! The arguments of `cargo xtask` and the help a developer reads.
 
-use std::num::NonZeroU32;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::process::ExitCode;
 
 use clap::builder::PossibleValuesParser;
@@ -80,6 +80,7 @@ pub(crate) struct BenchArgs {
 #[command(after_help = format!("Tests:\n{}\n\nExamples:
   cargo xtask chaos                   all of them, 5 minutes together
   cargo xtask chaos power --minutes 60
+  cargo xtask chaos prompts --rounds 100000
   cargo xtask chaos tree --seed 7     repeat the run that printed seed 7", chaos::listing()))]
 pub(crate) struct ChaosArgs {
     /// The test to run [default: all, sharing the time]
@@ -88,6 +89,9 @@ pub(crate) struct ChaosArgs {
     /// How long to run
     #[arg(long, value_name = "N", default_value = "5")]
     pub(crate) minutes: Minutes,
+    /// How many rounds each test does, however long they take
+    #[arg(long, value_name = "N", conflicts_with = "minutes")]
+    pub(crate) rounds: Option<NonZeroU64>,
     /// Where the randomness starts [default: a fresh one]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<Seed>,
@@ -159,6 +163,15 @@ mod tests {
         for name in chaos::names() {
             assert!(error.to_string().contains(name), "{error}");
         }
+    }
+
+    #[test]
+    fn a_chaos_run_has_minutes_or_rounds() {
+        assert_eq!(refusal(&["chaos", "tree", "--minutes", "1", "--rounds", "1"]).exit_code(), 2);
+        assert_eq!(refusal(&["chaos", "tree", "--rounds", "0"]).exit_code(), 2);
+        let cli = Cli::try_parse_from(["cargo xtask", "chaos", "tree", "--rounds", "90"]).unwrap();
+        let Some(Command::Chaos(args)) = cli.command else { panic!("{cli:?}") };
+        assert_eq!(args.rounds, NonZeroU64::new(90));
     }
 
     #[test]

@@ -6,11 +6,9 @@
 
 use memchr::memchr2;
 
-/// One event of a stream.
+/// One event of a stream. Its name is passed over: every wire says in the data what the event is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SseEvent {
-    /// Its `event:` name; empty when it has none.
-    pub name: String,
     /// Its `data:` lines, joined by line feeds.
     pub data: String,
 }
@@ -28,7 +26,6 @@ pub struct TooLarge {
 pub struct SseDecoder {
     limit: usize,
     line: Vec<u8>,
-    name: String,
     data: String,
     has_data: bool,
     after_cr: bool,
@@ -41,7 +38,6 @@ impl SseDecoder {
         Self {
             limit,
             line: Vec::new(),
-            name: String::new(),
             data: String::new(),
             has_data: false,
             after_cr: false,
@@ -102,24 +98,20 @@ impl SseDecoder {
             None => (line, &b""[..]),
         };
         let value = value.strip_prefix(b" ").unwrap_or(value);
-        match field {
-            b"event" => self.name = String::from_utf8_lossy(value).into_owned(),
-            b"data" => {
-                if self.has_data {
-                    self.data.push('\n');
-                }
-                self.has_data = true;
-                self.data.push_str(&String::from_utf8_lossy(value));
+        // Names are told again in the data; comments, ids and reconnection times mean nothing for an answer that
+        // cannot be resumed.
+        if field == b"data" {
+            if self.has_data {
+                self.data.push('\n');
             }
-            // Comments, ids and reconnection times mean nothing for an answer that cannot be resumed.
-            _ => {}
+            self.has_data = true;
+            self.data.push_str(&String::from_utf8_lossy(value));
         }
     }
 
     fn dispatch(&mut self, events: &mut Vec<SseEvent>) {
-        let (name, data) = (std::mem::take(&mut self.name), std::mem::take(&mut self.data));
         if std::mem::replace(&mut self.has_data, false) {
-            events.push(SseEvent { name, data });
+            events.push(SseEvent { data: std::mem::take(&mut self.data) });
         }
     }
 }

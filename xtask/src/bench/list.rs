@@ -1,11 +1,11 @@
-//! The benchmarks there are. A new one is a line here and a bench target in its crate.
+//! The benchmarks there are. A new one is a line here and its bench targets in its crate.
 
-/// A cargo bench target with a name a developer can remember.
+/// Cargo bench targets with a name a developer can remember.
 #[derive(Debug)]
 pub(super) struct Bench {
     pub(super) name: &'static str,
     pub(super) package: &'static str,
-    pub(super) target: &'static str,
+    pub(super) targets: &'static [&'static str],
     pub(super) description: &'static str,
 }
 
@@ -13,13 +13,13 @@ pub(super) const BENCHES: &[Bench] = &[
     Bench {
         name: "log",
         package: "mxd-store",
-        target: "log",
+        targets: &["log"],
         description: "durable append, group commit, opening a large log, memory after opening",
     },
     Bench {
         name: "models",
         package: "mxd-llm",
-        target: "models",
-        description: "building a request at turn 10, 100 and 1,000, reading a stream",
+        targets: &["models", "allocations"],
+        description: "building a request at turn 10, 100 and 1,000, reading a stream, cancelling",
     },
 ];

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: runs benchmark targets, reads their rows, holds them to their bars.
 //!
-//! A benchmark is a cargo bench target with `harness = false` that prints one JSON object per metric on
-//! stdout (see [`row`]) and its progress on stderr.
+//! A benchmark is one or more cargo bench targets with `harness = false`; each prints one JSON object per metric
+//! on stdout (see [`row`]) and its progress on stderr.
 
 mod bar;
 mod list;
@@ -58,7 +58,8 @@ fn measure(bench: &Bench, args: &BenchArgs) -> Result<Report, String> {
 }
 
 fn step(bench: &Bench, args: &BenchArgs) -> Step {
-    let step = Step::cargo("bench -p").arg(bench.package).arg("--bench").arg(bench.target);
+    let package = Step::cargo("bench -p").arg(bench.package);
+    let step = bench.targets.iter().fold(package, |step, target| step.arg("--bench").arg(*target));
     match args.quick {
         true => step.arg("--").arg("--quick"),
         false => step,
@@ -75,6 +76,8 @@ mod tests {
         assert_eq!(step(&BENCHES[0], &args).to_string(), "cargo bench -p mxd-store --bench log");
         args.quick = true;
         assert_eq!(step(&BENCHES[0], &args).to_string(), "cargo bench -p mxd-store --bench log -- --quick");
+        let both = "cargo bench -p mxd-llm --bench models --bench allocations -- --quick";
+        assert_eq!(step(&BENCHES[1], &args).to_string(), both);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `cargo xtask chaos`: tests of the ordinary suite, given minutes instead of a moment.
 //!
-//! The tests read `MXD_CHAOS_MINUTES` and `MXD_CHAOS_SEED`; without them they run small.
+//! The tests read `MXD_CHAOS_MINUTES` or `MXD_CHAOS_ROUNDS`, and `MXD_CHAOS_SEED`; without them they run small.
 
 mod list;
 mod values;
@@ -9,6 +9,7 @@ use crate::cli::ChaosArgs;
 use crate::step::{Step, describe};
 use crate::{Verdict, say};
 use list::{CHAOS, Chaos};
+use values::Length;
 pub(crate) use values::{Minutes, Seed};
 
 /// The names `cargo xtask chaos` accepts.
@@ -25,17 +26,20 @@ pub(crate) fn listing() -> String {
 /// Runs the named test, or all; a failure does not keep the others from running.
 pub(crate) fn run(args: &ChaosArgs) -> Result<Verdict, String> {
     let chosen = chosen(args.name.as_deref());
-    let minutes = args.minutes.split(chosen.len());
+    let length = match args.rounds {
+        Some(rounds) => Length::Rounds(rounds),
+        None => Length::Minutes(args.minutes.split(chosen.len())),
+    };
     let seed = args.seed.unwrap_or_else(Seed::fresh);
     say::note(format_args!("seed {seed}"));
     let mut failures = Vec::new();
     for chaos in chosen {
-        if let Err(reason) = run_one(chaos, minutes, seed)? {
+        if let Err(reason) = run_one(chaos, length, seed)? {
             failures.push((chaos, reason));
         }
     }
     for (chaos, reason) in &failures {
-        let again = again(chaos, minutes, seed);
+        let again = again(chaos, length, seed);
         say::failed(format_args!("chaos {} ({reason})", chaos.name), again);
     }
     Ok(if failures.is_empty() { Verdict::Passed } else { Verdict::Failed })
@@ -45,13 +49,13 @@ fn chosen(name: Option<&str>) -> Vec<&'static Chaos> {
     CHAOS.iter().filter(|chaos| name.is_none_or(|name| name == chaos.name)).collect()
 }
 
-fn again(chaos: &Chaos, minutes: Minutes, seed: Seed) -> String {
-    format!("cargo xtask chaos {} --minutes {minutes} --seed {seed}", chaos.name)
+fn again(chaos: &Chaos, length: Length, seed: Seed) -> String {
+    format!("cargo xtask chaos {} {} --seed {seed}", chaos.name, length.arguments())
 }
 
 /// The inner result is the test's; the outer one says whether it could be tried at all.
-fn run_one(chaos: &Chaos, minutes: Minutes, seed: Seed) -> Result<Result<(), String>, String> {
-    say::heading(format_args!("chaos {}: {minutes} min, seed {seed}", chaos.name));
+fn run_one(chaos: &Chaos, length: Length, seed: Seed) -> Result<Result<(), String>, String> {
+    say::heading(format_args!("chaos {}: {length}, seed {seed}", chaos.name));
     let listed = step(chaos).arg("--list").capture().map_err(|error| error.to_string())?;
     if !listed.status.success() {
         return Ok(Err(format!("{} while building", describe(listed.status))));
@@ -61,10 +65,8 @@ fn run_one(chaos: &Chaos, minutes: Minutes, seed: Seed) -> Result<Result<(), Str
     if tests == 0 {
         return Ok(Err(format!("no test of {} matches {:?}", chaos.package, chaos.filter)));
     }
-    let step = step(chaos)
-        .arg("--nocapture")
-        .env("MXD_CHAOS_MINUTES", minutes.to_string())
-        .env("MXD_CHAOS_SEED", seed.to_string());
+    let (name, value) = length.variable();
+    let step = step(chaos).arg("--nocapture").env(name, value).env("MXD_CHAOS_SEED", seed.to_string());
     say::heading(&step);
     let ended = step.run().map_err(|error| error.to_string())?;
     match ended.status.success() {
@@ -116,10 +118,13 @@ mod tests {
 
     #[test]
     fn a_failure_says_how_to_repeat_it() {
-        let minutes = "1.25".parse().unwrap();
+        let tree = chosen(Some("tree"))[0];
         let seed = "7".parse().unwrap();
-        let again = again(chosen(Some("tree"))[0], minutes, seed);
-        assert_eq!(again, "cargo xtask chaos tree --minutes 1.25 --seed 7");
+        let minutes = Length::Minutes("1.25".parse().unwrap());
+        assert_eq!(again(tree, minutes, seed), "cargo xtask chaos tree --minutes 1.25 --seed 7");
+        let rounds = Length::Rounds("90".parse().unwrap());
+        assert_eq!(again(tree, rounds, seed), "cargo xtask chaos tree --rounds 90 --seed 7");
+        assert_eq!(rounds.variable(), ("MXD_CHAOS_ROUNDS", "90".to_owned()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, RandomState};
+use std::num::NonZeroU64;
 use std::str::FromStr;
 
 const WEEK: f64 = 7.0 * 24.0 * 60.0;
@@ -32,6 +33,42 @@ impl FromStr for Minutes {
 impl fmt::Display for Minutes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+/// How long a test runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Length {
+    /// Until the time is over.
+    Minutes(Minutes),
+    /// So many rounds, however long they take.
+    Rounds(NonZeroU64),
+}
+
+impl Length {
+    /// The variable that tells the test.
+    pub(super) fn variable(self) -> (&'static str, String) {
+        match self {
+            Self::Minutes(minutes) => ("MXD_CHAOS_MINUTES", minutes.to_string()),
+            Self::Rounds(rounds) => ("MXD_CHAOS_ROUNDS", rounds.to_string()),
+        }
+    }
+
+    /// The arguments that ask for it.
+    pub(super) fn arguments(self) -> String {
+        match self {
+            Self::Minutes(minutes) => format!("--minutes {minutes}"),
+            Self::Rounds(rounds) => format!("--rounds {rounds}"),
+        }
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Minutes(minutes) => write!(f, "{minutes} min"),
+            Self::Rounds(rounds) => write!(f, "{rounds} rounds"),
+        }
     }
 }
 

@@ -1,13 +1,16 @@
 //! What requests and answers cost, each number beside its baseline from the same run.
 //!
 //! Prints one JSON object per metric. Building a request must not cost more the longer the conversation is, apart
-//! from the copy of the body; reading a stream is held against a plain pass of `serde_json` over the same events.
+//! from the copy of the body; reading a stream is held against a plain pass of `serde_json` over the same events;
+//! cancelling has a limit in time. Allocations are counted in a program of their own, because counting costs time.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "standard output is the report")]
 #![expect(clippy::disallowed_methods, reason = "measuring time is what this is for")]
 
+mod cancel;
 #[path = "../../../../testing/row.rs"]
 mod row;
+mod streams;
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -18,26 +21,27 @@ use mxd_core::prompt::{
 use mxd_core::raw::RawJson;
 use mxd_llm::{EncodedPrefix, Hints, ResponseDecoder, Wire};
 use row::{Row, median};
+use streams::{PACKET, data_of, stream};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        [] => run(50_000, 21),
-        ["--quick"] => run(5_000, 7),
+        [] => run(50_000, 21, 50),
+        ["--quick"] => run(5_000, 7, 15),
         other => eprintln!("unknown arguments: {other:?}; known is --quick"),
     }
 }
 
-fn run(events: usize, rounds: usize) {
+fn run(events: usize, rounds: usize, cancels: usize) {
     for wire in Wire::ALL {
         parse(wire, events, rounds);
         build(wire, rounds);
     }
+    cancel::run(cancels);
 }
 
 /// Reading a stream, in the pieces in which a network delivers it.
 fn parse(wire: Wire, events: usize, rounds: usize) {
-    const PACKET: usize = 1_400;
     let text = stream(wire, events);
     let ours = || {
         let mut decoder = ResponseDecoder::new(wire, Hints::default());
@@ -48,7 +52,7 @@ fn parse(wire: Wire, events: usize, rounds: usize) {
         }
     };
     let plain = || {
-        for data in text.lines().filter_map(|line| line.strip_prefix("data: ")) {
+        for data in data_of(&text) {
             black_box(serde_json::from_str::<serde_json::Value>(data).unwrap());
         }
     };
@@ -132,27 +136,6 @@ fn exchange(number: usize) -> (Turn, Turn) {
     let result = ToolResult { call_id: id, is_error: false, content: vec![ResultPart::Text(output)] };
     let answer = vec![Block::text("I run the tests."), Block::ToolCall(call)];
     (Turn::assistant(answer), Turn::user(vec![Block::ToolResult(result)]))
-}
-
-fn stream(wire: Wire, events: usize) -> String {
-    let event = match wire {
-        Wire::Anthropic => {
-            r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"some words of it, "}}"#
-        }
-        Wire::Responses => {
-            r#"{"type":"response.output_text.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":"some words of it, ","sequence_number":7}"#
-        }
-        Wire::Chat => {
-            r#"{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"some words of it, "},"finish_reason":null}]}"#
-        }
-    };
-    let start = match wire {
-        Wire::Anthropic => {
-            "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n"
-        }
-        Wire::Responses | Wire::Chat => "",
-    };
-    format!("{start}{}", format!("data: {event}\n\n").repeat(events))
 }
 
 fn seconds(work: impl FnOnce()) -> f64 {

@@ -75,11 +75,11 @@ impl Decoder {
         }
         let open = match block.kind.as_str() {
             "text" => {
-                send(&block.text, Chunk::TextDelta, out);
+                send(block.text.clone(), Chunk::TextDelta, out);
                 Open::Text(block.text)
             }
             "thinking" => {
-                send(&block.thinking, Chunk::ThinkingDelta, out);
+                send(block.thinking.clone(), Chunk::ThinkingDelta, out);
                 let signature = (!block.signature.is_empty()).then_some(block.signature);
                 Open::Thinking(Thinking { text: block.thinking, signature })
             }
@@ -91,17 +91,17 @@ impl Decoder {
         Ok(())
     }
 
-    fn grow(&mut self, index: u32, delta: Delta<'_>, out: Out<'_>) {
+    fn grow(&mut self, index: u32, delta: Delta, out: Out<'_>) {
         match self.open.get_mut(&index) {
             Some(Open::Text(whole)) => {
                 let text = delta.text.unwrap_or_default();
                 whole.push_str(&text);
-                send(&text, Chunk::TextDelta, out);
+                send(text, Chunk::TextDelta, out);
             }
             Some(Open::Thinking(thought)) => {
                 let text = delta.thinking.unwrap_or_default();
                 thought.text.push_str(&text);
-                send(&text, Chunk::ThinkingDelta, out);
+                send(text, Chunk::ThinkingDelta, out);
                 if let Some(signature) = delta.signature {
                     thought.signature.get_or_insert_default().push_str(&signature);
                 }
@@ -153,9 +153,9 @@ impl Decoder {
     }
 }
 
-fn send(text: &str, chunk: fn(String) -> Chunk, out: Out<'_>) {
+fn send(text: String, chunk: fn(String) -> Chunk, out: Out<'_>) {
     if !text.is_empty() {
-        out.push(chunk(text.to_owned()));
+        out.push(chunk(text));
     }
 }
 

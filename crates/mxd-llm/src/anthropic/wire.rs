@@ -110,8 +110,8 @@ pub(super) struct Event<'a> {
     pub(super) message: Option<Message>,
     #[serde(default)]
     pub(super) content_block: Option<StartedBlock>,
-    #[serde(default, borrow)]
-    pub(super) delta: Option<Delta<'a>>,
+    #[serde(default)]
+    pub(super) delta: Option<Delta>,
     #[serde(default)]
     pub(super) usage: Option<Usage>,
     #[serde(default)]
@@ -141,15 +141,11 @@ pub(super) struct StartedBlock {
 /// What is added to a block, or told of the message: every kind has some of these fields.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-pub(super) struct Delta<'a> {
-    #[serde(borrow)]
-    pub(super) text: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) thinking: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) signature: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(super) partial_json: Option<Cow<'a, str>>,
+pub(super) struct Delta {
+    pub(super) text: Option<String>,
+    pub(super) thinking: Option<String>,
+    pub(super) signature: Option<String>,
+    pub(super) partial_json: Option<String>,
     pub(super) stop_reason: Option<String>,
 }
 

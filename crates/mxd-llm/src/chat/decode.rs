@@ -71,7 +71,7 @@ impl Decoder {
             // Some servers close with an empty piece after the last one.
             return Ok(());
         }
-        if let Some(delta) = choice.delta.or(choice.message) {
+        if let Some(delta) = choice.delta.or(choice.message.map(|whole| *whole)) {
             self.grow(delta, out)?;
         }
         match choice.finish_reason.filter(|reason| !reason.is_empty()) {

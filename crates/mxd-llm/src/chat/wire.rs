@@ -110,9 +110,9 @@ pub(super) struct Choice {
     pub(super) index: u32,
     #[serde(default)]
     pub(super) delta: Option<Delta>,
-    /// The whole at once, from a server that does not stream.
+    /// The whole at once, from a server that does not stream. Boxed, because every piece would make room for it.
     #[serde(default)]
-    pub(super) message: Option<Delta>,
+    pub(super) message: Option<Box<Delta>>,
     #[serde(default)]
     pub(super) finish_reason: Option<String>,
 }

@@ -7,6 +7,7 @@ mod cancel;
 #[path = "../../../../testing/dice.rs"]
 mod dice;
 mod fixtures;
+mod histories;
 mod models;
 mod prefixes;
 mod questions;

@@ -3,8 +3,8 @@
 
 use futures_util::StreamExt;
 use mxd_core::prompt::{
-    Block, Cache, CacheTtl, Head, OutputLimits, Reasoning, Request, ResultPart, SystemText, Text, ToolResult,
-    ToolSpec, Turn,
+    Block, Cache, CacheTtl, Head, OutputLimits, Reasoning, Request, ResultPart, Role, SystemText, Text,
+    ToolResult, ToolSpec, Turn,
 };
 use mxd_core::raw::RawJson;
 use mxd_llm::{Chunk, EncodedPrefix, EncodedRequest, Provider, ProviderConfig, Stop, Wire};
@@ -12,7 +12,7 @@ use rehearse::{Rehearsal, Script};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::prefixes::history;
+use crate::histories::{self, History};
 use crate::rounds::seeds;
 
 fn scripted(wire: Wire) -> rehearse::Wire {
@@ -106,31 +106,58 @@ fn asks(turn: &Turn) -> bool {
     })
 }
 
-/// Every request of every random conversation keeps the rules of its wire and extends the one before.
+/// Every request of every random conversation keeps the rules of its wire and extends the one before, also after a
+/// restart, when the bytes are made anew from what was stored.
 #[test]
 fn random_conversations_break_no_rule_and_no_prefix() {
+    let (mut count, mut requests, mut kinds) = (0, 0, Vec::new());
     for seed in seeds(1_000) {
-        let request = history(seed);
+        let history = History::new(seed);
         for wire in Wire::ALL {
-            let mut before: Option<Value> = None;
-            for count in (1..=request.turns.len()).step_by(2).filter(|count| asks(&request.turns[count - 1]))
-            {
-                let so_far = Request { head: request.head.clone(), turns: request.turns[..count].to_vec() };
-                let body = EncodedRequest::new(wire, &so_far).unwrap().body;
-                let body: Value = serde_json::from_slice(&body).unwrap();
-                let seen = rehearse::inspect(scripted(wire), &body);
-                assert_eq!(
-                    seen.violations,
-                    [],
-                    "seed {seed}, {wire}, turn {count}: {}",
-                    seen.shape.join("\n")
-                );
-                if let Some(before) = &before {
-                    let broken = rehearse::prefix_break(scripted(wire), before, &body);
-                    assert_eq!(broken, None, "seed {seed}, {wire}, turn {count}");
-                }
-                before = Some(body);
-            }
+            requests += hold(&history, wire, seed);
         }
+        histories::add(&mut kinds, &history);
+        count += 1;
     }
+    println!(
+        "{count} histories on {} wires, {requests} requests: no broken rule, no broken prefix",
+        Wire::ALL.len()
+    );
+    for (kind, count) in kinds {
+        println!("  {count} {kind}");
+    }
+}
+
+/// Holds one conversation; gives the number of requests.
+fn hold(history: &History, wire: Wire, seed: u64) -> usize {
+    let Request { head, turns } = &history.request;
+    let mut live = EncodedPrefix::new(wire, head).unwrap();
+    let mut asked = 0;
+    let mut before: Option<(Vec<u8>, Value)> = None;
+    for (index, turn) in turns.iter().enumerate() {
+        if history.restarts.contains(&index) {
+            live = restarted(wire, &Request { head: head.clone(), turns: turns[..index].to_vec() });
+        }
+        live.push(turn).unwrap();
+        if turn.role != Role::User || !asks(turn) {
+            continue;
+        }
+        let place = format!("seed {seed}, {wire}, turn {index}");
+        let body: Value = serde_json::from_slice(&live.request().body).unwrap();
+        let seen = rehearse::inspect(scripted(wire), &body);
+        assert_eq!(seen.violations, [], "{place}: {}", seen.shape.join("\n"));
+        if let Some((stable, before)) = &before {
+            assert!(live.stable().starts_with(stable), "{place}");
+            assert_eq!(rehearse::prefix_break(scripted(wire), before, &body), None, "{place}");
+        }
+        before = Some((live.stable().to_vec(), body));
+        asked += 1;
+    }
+    asked
+}
+
+/// The conversation as a program finds it that knows only what was stored.
+fn restarted(wire: Wire, so_far: &Request) -> EncodedPrefix {
+    let stored = serde_json::to_string(so_far).unwrap();
+    EncodedPrefix::of(wire, &serde_json::from_str(&stored).unwrap()).unwrap()
 }

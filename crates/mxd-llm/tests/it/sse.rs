@@ -19,22 +19,19 @@ fn plain(text: &str) -> Vec<SseEvent> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
     let Some((complete, _)) = text.rsplit_once('\n') else { return Vec::new() };
     let mut events = Vec::new();
-    let (mut name, mut data) = (String::new(), Vec::new());
+    let mut data = Vec::new();
     for line in complete.split('\n') {
         if line.is_empty() {
             let lines = std::mem::take(&mut data);
-            let name = std::mem::take(&mut name);
             if !lines.is_empty() {
-                events.push(SseEvent { name, data: lines.join("\n") });
+                events.push(SseEvent { data: lines.join("\n") });
             }
             continue;
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
-        match field {
-            "event" => name = value.to_owned(),
-            "data" => data.push(value.to_owned()),
-            _ => {}
+        if field == "data" {
+            data.push(value.to_owned());
         }
     }
     events

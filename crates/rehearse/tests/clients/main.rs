@@ -1,45 +1,17 @@
 //! Clients that we did not write hold conversations with the scripted model on all three wires.
-//!
-//! The official Python packages are installed into a virtual environment under the target directory, once. Without
-//! python3 or without a way to install the packages this test fails and says what is missing: a skipped proof is none.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
-use std::fs;
+#[path = "../../../../testing/python.rs"]
+mod python;
+
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use python::{python, run};
+
 fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
-}
-
-fn run(command: &mut Command, remedy: &str) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}\n{remedy}"));
-    let told = String::from_utf8_lossy(&output.stdout);
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?} failed\n{told}{error}\n{remedy}");
-    told.into_owned()
-}
-
-/// The Python of an environment that has exactly these packages; made when it is missing or has others.
-fn python() -> PathBuf {
-    let wanted = fs::read(here().join("requirements.txt")).unwrap();
-    let environment = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("clients-venv");
-    let python = environment.join("bin/python");
-    // Written last, so that an installation that was cut off is not taken for a whole one.
-    let seal = environment.join("requirements.installed");
-    if fs::read(&seal).is_ok_and(|installed| installed == wanted) {
-        return python;
-    }
-    let venv = "install python3 with its venv module (on Debian: apt install python3-venv)";
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment), venv);
-    let pip =
-        "the packages of tests/clients/requirements.txt must be installable with pip: check the network";
-    let requirements = here().join("requirements.txt");
-    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"];
-    run(Command::new(&python).args(install).arg(requirements), pip);
-    fs::copy(here().join("requirements.txt"), seal).unwrap();
-    python
 }
 
 /// `rehearse serve` with the base URL of every wire, by name.
@@ -56,7 +28,7 @@ fn serve() -> (Child, Vec<(String, String)>) {
 
 #[test]
 fn official_clients_converse_on_all_three_wires() {
-    let python = python();
+    let python = python("clients-venv", &here().join("requirements.txt"));
     let (server, urls) = serve();
     let wires: Vec<&str> = urls.iter().map(|(wire, _)| wire.as_str()).collect();
     assert_eq!(wires, ["anthropic", "responses", "chat"]);
