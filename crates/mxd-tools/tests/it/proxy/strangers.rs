@@ -47,6 +47,7 @@ async fn without_the_token_nobody_is_served() {
         line(&format!("Basic {right}=")),
         line(&format!("Basic {}", &right[..right.len() - 1])),
         line(&format!("Bearer {right}")),
+        line(&format!("Token {right}")),
         line(&credentials),
         format!("Authorization: Basic {right}\r\n"),
         format!("{}{}", line("Basic eA=="), line(&format!("Basic {right}"))),
