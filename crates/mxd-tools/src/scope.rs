@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::confine::Files;
 use crate::sandbox::{Policy, Sandbox};
 
 /// What the calls of one agent share. Cheap to clone.
@@ -20,6 +21,8 @@ pub struct Scope {
     pub policy: Arc<Policy>,
     /// The environment they get, and nothing else.
     pub env: Arc<[(String, String)]>,
+    /// What it has seen of files, and whose turn it is to edit them.
+    pub files: Files,
 }
 
 /// A folder besides the worktree.
