@@ -116,18 +116,17 @@ pub(super) fn counted(number: u64, noun: &str) -> String {
 
 /// The longest front of some bytes that does not end inside of a character.
 pub(super) fn whole_characters(bytes: &[u8]) -> &[u8] {
-    match std::str::from_utf8(bytes) {
-        Err(error) if error.error_len().is_none() => &bytes[..error.valid_up_to()],
-        // An invalid byte before the end says nothing about the end, but only the last three bytes matter.
-        Err(_) => {
-            let from = bytes.len().saturating_sub(4);
-            match std::str::from_utf8(&bytes[from..]) {
-                Err(error) if error.error_len().is_none() => &bytes[..from + error.valid_up_to()],
-                Ok(_) | Err(_) => bytes,
-            }
-        }
-        Ok(_) => bytes,
+    for back in 1..=bytes.len().min(3) {
+        let needed = match bytes[bytes.len() - back] {
+            0x80..=0xbf => continue,
+            0xc0..=0xdf => 2,
+            0xe0..=0xef => 3,
+            0xf0..=0xff => 4,
+            _ => 1,
+        };
+        return if needed > back { &bytes[..bytes.len() - back] } else { bytes };
     }
+    bytes
 }
 
 #[cfg(test)]

@@ -77,15 +77,13 @@ impl Sink for Gather<'_> {
     fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
         let lines = found.lines().count().max(1) as u64;
         self.hits.matches += lines;
-        let mut number = found.line_number().unwrap_or(0);
-        for line in found.lines() {
+        for (number, line) in (found.line_number().unwrap_or(0)..).zip(found.lines()) {
             if self.hits.kept >= self.hits.keep {
                 break;
             }
             let text = excerpt(line, self.matcher);
             self.hits.lines.push(Line::Match { number, text });
             self.hits.kept += 1;
-            number += 1;
         }
         Ok(true)
     }
