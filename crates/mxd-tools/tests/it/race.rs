@@ -44,20 +44,17 @@ fn a_folder_swapped_for_a_link_never_leads_out() {
     put(&ground.out("f"), "the secret\n");
     ground.put("deep/d/f", "inside\n");
     symlink(ground.top().join("out"), ground.work("deep/l")).unwrap();
-    let path = "deep/d/f".to_owned();
-    let read = read_file::Args { path: path.clone(), offset: None, limit: None };
+    let read = read_file::Args { path: "deep/d/f".to_owned(), offset: None, limit: None };
+    let write = write_file::Args { path: "deep/d/new/w".to_owned(), content: "written".to_owned() };
     let (mut inside, mut refused) = (0, 0);
     let swaps = while_swapping(&ground.work("deep/d"), &ground.work("deep/l"), || {
-        for _round in 0..ROUNDS {
-            let outcome = read_file::run(&read, &ground.scope);
+        for round in 0..ROUNDS {
+            let outcome = match round % 2 {
+                0 => read_file::run(&read, &ground.scope),
+                _ => write_file::run(&write, &ground.scope),
+            };
             assert!(!shown(&outcome).contains("secret"), "{outcome:?}");
-            if outcome.is_error {
-                refused += 1
-            } else {
-                inside += 1
-            }
-            let args = write_file::Args { path: "deep/d/new/w".to_owned(), content: "written".to_owned() };
-            drop(write_file::run(&args, &ground.scope));
+            *(if outcome.is_error { &mut refused } else { &mut inside }) += 1;
         }
     });
     assert!(swaps > 1_000 && inside > 0 && refused > 0, "{swaps} swaps, {inside} inside, {refused} refused");

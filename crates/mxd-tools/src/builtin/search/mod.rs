@@ -204,6 +204,9 @@ impl Order {
         let context = within("context", args.context.unwrap_or(0), MAX_CONTEXT)?;
         let limit = within("head_limit", args.head_limit.unwrap_or(HEAD.0), HEAD.1)?.max(1);
         let multiline = args.multiline.unwrap_or(false);
+        // The matcher puts the expression into a group, so it would point at the wrong place.
+        let mut parser = regex_syntax::ParserBuilder::new().utf8(false).build();
+        parser.parse(&args.pattern).map_err(|error| SearchError::Regex { why: error.to_string() })?;
         let mut builder = RegexMatcherBuilder::new();
         builder.multi_line(true).unicode(true).case_insensitive(args.case_insensitive.unwrap_or(false));
         if !multiline {

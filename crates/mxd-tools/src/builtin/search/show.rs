@@ -44,10 +44,13 @@ pub(super) fn report(found: Found, args: &Args, path: &str) -> String {
         );
     }
     if found.unreadable > 0 {
-        let _never_fails =
-            writeln!(text, "[{} could not be read]", counted(found.unreadable, "file or folder"));
+        let _never_fails = writeln!(text, "[{} could not be read]", unreadable(found.unreadable));
     }
     text
+}
+
+fn unreadable(number: u64) -> String {
+    if number == 1 { "1 file or folder".to_owned() } else { format!("{number} files or folders") }
 }
 
 /// How much has been shown.
