@@ -71,12 +71,14 @@ fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::*;
 
     #[test]
     fn changes_are_shown_with_the_lines_around_them() {
         let text = b"1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12";
-        assert_eq!(show(text, &[0..1]), "     1\t1\n     2\t2\n     3\t3\n");
+        assert_eq!(show(text, from_ref(&(0..1))), "     1\t1\n     2\t2\n     3\t3\n");
         let both = show(text, &[25..27, 4..5]);
         assert!(
             both.starts_with("     1\t1\n") && both.contains("     5\t5\n   ...\n    10\t10\n"),
@@ -87,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_text_that_became_empty_shows_nothing() {
-        assert_eq!(show(b"", &[0..0]), "");
-        assert_eq!(show(b"a\n", &[2..2]), "     1\ta\n");
+        assert_eq!(show(b"", from_ref(&(0..0))), "");
+        assert_eq!(show(b"a\n", from_ref(&(2..2))), "     1\ta\n");
     }
 }
