@@ -1,6 +1,7 @@
 //! `list_files`: which files there are.
 
 use std::collections::BinaryHeap;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::content::counted;
 use super::glob::{Pattern, PatternError};
-use crate::confine::{ConfineError, Confinement, Entry, EntryKind, Place, Tree, What};
+use crate::confine::{ConfineError, Confinement, Entry, EntryKind, Tree, What};
 use crate::outcome::Outcome;
 use crate::scope::Scope;
 
@@ -73,9 +74,10 @@ fn list(args: &Args, scope: &Scope, cancel: &CancellationToken) -> Result<String
     }
     let tree =
         Tree { start: &start, wanted_hidden: &|name| pattern.names_hidden(name), excluded: &[], cancel };
+    let prefix = start.shown();
     let walked = tree.walk(Listing::default, |listing, entry| {
         if pattern.fits(entry.path) {
-            listing.add(&start, entry);
+            listing.add(&prefix, entry);
         }
     });
     if walked.cancelled {
@@ -112,8 +114,8 @@ struct Listing {
 }
 
 impl Listing {
-    fn add(&mut self, start: &Place, entry: &Entry<'_>) {
-        let mut path = start.shown().join(entry.path).to_string_lossy().into_owned();
+    fn add(&mut self, prefix: &Path, entry: &Entry<'_>) {
+        let mut path = prefix.join(entry.path).to_string_lossy().into_owned();
         if entry.kind == EntryKind::Folder {
             path.push('/');
         }

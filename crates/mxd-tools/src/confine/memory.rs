@@ -94,9 +94,14 @@ impl Files {
         self.turns.0[at].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Remembers what was read. `content` is the whole of it, where somebody has that.
-    pub fn have_read(&self, opened: &Opened, content: Option<&[u8]>) {
-        let seen = Seen { stamp: opened.stamp, content: content.map(digest) };
+    /// Remembers a file of which only a part was read.
+    pub fn have_read_part(&self, opened: &Opened) {
+        self.memory().remember(opened.key.clone(), Seen { stamp: opened.stamp, content: None });
+    }
+
+    /// Remembers a file that was read, with all it contains.
+    pub fn have_read(&self, opened: &Opened, content: &[u8]) {
+        let seen = Seen { stamp: opened.stamp, content: Some(digest(content)) };
         self.memory().remember(opened.key.clone(), seen);
     }
 

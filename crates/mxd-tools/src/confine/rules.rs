@@ -15,6 +15,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{FileType, Mode, fstat, openat};
 
 use super::file::FILE;
+use super::tree::EntryKind;
 
 /// The files with rules; later ones come first.
 pub(super) const NAMES: [&str; 2] = [".gitignore", ".ignore"];
@@ -52,12 +53,12 @@ impl Rules {
     }
 
     /// Whether the rules leave out what is at this path from the ground on.
-    pub(super) fn leave_out(&self, path: &OsStr, is_folder: bool) -> bool {
+    pub(super) fn leave_out(&self, path: &OsStr, kind: EntryKind) -> bool {
         let below = path.as_bytes().get(self.above..).unwrap_or_default();
-        match self.own.matched(OsStr::from_bytes(below), is_folder) {
+        match self.own.matched(OsStr::from_bytes(below), kind == EntryKind::Folder) {
             Match::Ignore(_) => true,
             Match::Whitelist(_) => false,
-            Match::None => self.parent.as_ref().is_some_and(|parent| parent.leave_out(path, is_folder)),
+            Match::None => self.parent.as_ref().is_some_and(|parent| parent.leave_out(path, kind)),
         }
     }
 }

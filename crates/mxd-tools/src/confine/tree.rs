@@ -7,6 +7,7 @@ use std::fs::File;
 use std::num::NonZero;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -126,7 +127,10 @@ impl Tree<'_> {
                 |_| thread::Builder::new().name("mxd-walk".to_owned()).spawn_scoped(scope, worker).ok();
             let others: Vec<_> = (1..threads).filter_map(spawn).collect();
             let mut gathered = vec![worker()];
-            gathered.extend(others.into_iter().filter_map(|other| other.join().ok()));
+            for other in others {
+                // Half of the results would be worse than none.
+                gathered.push(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            }
             gathered
         });
         let cancelled = self.cancel.is_cancelled();
@@ -237,11 +241,10 @@ impl Tree<'_> {
             | FileType::BlockDevice
             | FileType::Unknown => return None,
         };
-        let is_folder = kind == EntryKind::Folder;
-        if is_folder && self.is_excluded(name, inside) {
+        if kind == EntryKind::Folder && self.is_excluded(name, inside) {
             return None;
         }
-        let left_out = |rules: &Arc<Rules>| rules.leave_out(&joined(&inside.path, name), is_folder);
+        let left_out = |rules: &Arc<Rules>| rules.leave_out(&joined(&inside.path, name), kind);
         if inside.rules.as_ref().is_some_and(left_out) {
             return None;
         }

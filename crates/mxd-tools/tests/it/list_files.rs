@@ -1,10 +1,13 @@
 //! `list_files`: what is listed, what is left out, and in which order.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
 
 use mxd_tools::builtin::list_files::{Args, run};
+use proptest::prelude::*;
 use tokio_util::sync::CancellationToken;
 
 use crate::ground::{Ground, bad, good, put};
@@ -131,4 +134,39 @@ fn names_that_are_not_text_are_shown_as_well_as_can_be() {
     let ground = Ground::new();
     File::create(ground.work("").join(OsStr::from_bytes(b"caf\xe9"))).unwrap();
     assert_eq!(list(&ground, "*", "."), "caf\u{fffd}\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(60) })]
+
+    #[test]
+    fn any_rules_leave_out_what_git_leaves_out(
+        files in prop::collection::btree_set("([ab]/){0,3}[abc]\\.[xy]", 1..14),
+        rules in prop::collection::btree_map(
+            "([ab]/){0,2}",
+            prop::collection::vec("!?/?(a|b|\\*|\\*\\*|[ab]/[abc]|\\*\\.x|a/\\*|\\*\\*/b|a/\\*\\*)/?", 1..4),
+            0..4,
+        ),
+    ) {
+        let ground = Ground::new();
+        for path in &files {
+            ground.put(path, "");
+        }
+        for (folder, lines) in &rules {
+            ground.put(&format!("{folder}.gitignore"), lines.join("\n"));
+        }
+        let git = |args: &[&str]| {
+            let mut command = Command::new("git");
+            command.args(["-c", "core.excludesFile=/dev/null"]).args(args).current_dir(ground.work(""));
+            let output = command.output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+            String::from_utf8(output.stdout).unwrap()
+        };
+        git(&["init", "--quiet", "--template="]);
+        let expected = git(&["ls-files", "--others", "--exclude-standard"]);
+        let expected: BTreeSet<&str> = expected.lines().filter(|path| !path.ends_with(".gitignore")).collect();
+        let found = list(&ground, "*.{x,y}", ".");
+        let found: BTreeSet<&str> = found.lines().filter(|line| !line.starts_with("no files")).collect();
+        prop_assert_eq!(found, expected);
+    }
 }

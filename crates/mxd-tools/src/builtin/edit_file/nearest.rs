@@ -44,19 +44,20 @@ fn is_numbered(line: &[u8]) -> bool {
     digits > 0 && line.get(digits) == Some(&b'\t')
 }
 
+fn words(line: &[u8]) -> Vec<u8> {
+    line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()
+}
+
 /// Places where all lines are the same apart from white space.
 fn same_but_white_space(lines: &[&[u8]], wanted: &[&[u8]]) -> Option<String> {
-    let words = |line: &[u8]| -> Vec<u8> {
-        line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect()
-    };
     let wanted_words: Vec<Vec<u8>> = wanted.iter().map(|line| words(line)).collect();
     if wanted_words.iter().all(Vec::is_empty) {
         return None;
     }
-    let fits =
-        |window: &&[&[u8]]| window.iter().zip(&wanted_words).all(|(line, wanted)| words(line) == *wanted);
-    let found = lines.windows(wanted.len()).enumerate().filter(|(_, window)| fits(window));
-    let found: Vec<(usize, &[&[u8]])> = found.take(CANDIDATES).collect();
+    let line_words: Vec<Vec<u8>> = lines.iter().map(|line| words(line)).collect();
+    let fits = line_words.windows(wanted.len()).enumerate().filter(|(_, window)| *window == wanted_words);
+    let found: Vec<(usize, &[&[u8]])> =
+        fits.take(CANDIDATES).map(|(start, _)| (start, &lines[start..start + wanted.len()])).collect();
     let (first, window) = found.first()?;
     let starts: Vec<String> = found.iter().map(|(start, _)| (start + 1).to_string()).collect();
     let mut hint = format!("The text at line {} differs only in white space", starts.join(", "));

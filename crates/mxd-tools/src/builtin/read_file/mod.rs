@@ -80,13 +80,13 @@ fn read(args: &Args, scope: &Scope) -> Result<Outcome, ReadError> {
     if opened.size <= REMEMBERED_WHOLE {
         let content = opened.read_whole(&args.path)?;
         let outcome = show(args, &opened, &content, Cursor::new(&content))?;
-        scope.files.have_read(&opened, Some(&content));
+        scope.files.have_read(&opened, &content);
         return Ok(outcome);
     }
     let mut head = Vec::with_capacity(HEAD);
     (&opened.file).take(HEAD as u64).read_to_end(&mut head).map_err(failed)?;
     let outcome = show(args, &opened, &head, head.as_slice().chain(&opened.file))?;
-    scope.files.have_read(&opened, None);
+    scope.files.have_read_part(&opened);
     Ok(outcome)
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 
 use crate::builtin::content::whole_characters;
 
-/// The most text that is shown, in bytes, besides line numbers.
+/// The most text that is shown, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// The most of one line that is shown, in bytes.
@@ -49,20 +49,18 @@ impl Window {
             Skipped::ReachedEnd(end) => return Ok(Shown { end, ..shown }),
         };
         let mut line = Vec::new();
-        let mut bytes = 0;
         let mut last_line_ends = true;
         loop {
             if reader.fill_buf()?.is_empty() {
                 shown.end = End::File { lines: number - 1, last_line_ends };
                 return Ok(shown);
             }
-            if number - self.first >= self.lines || bytes + MAX_LINE > MAX_BYTES {
+            if number - self.first >= self.lines || shown.text.len() + MAX_LINE > MAX_BYTES {
                 shown.end = End::Cut { next: number };
                 return Ok(shown);
             }
             let length = read_line(&mut reader, &mut line)?;
             last_line_ends = length.ends;
-            bytes += line.len() + 1;
             shown.push(number, &line, length);
             number += 1;
         }
@@ -191,7 +189,7 @@ mod tests {
             format!("     1\t{}… [line cut: 2000 of 10000 bytes]\n     2\tshort\n", "é".repeat(1_000));
         assert_eq!(shown.text, expected);
         let shown = show(&b"0123456789\n".repeat(10_000), 1, 100_000, 4096);
-        assert!(matches!(shown.end, End::Cut { next } if next > 5_000), "{:?}", shown.end);
-        assert!(shown.text.len() < 2 * MAX_BYTES);
+        assert!(matches!(shown.end, End::Cut { next } if next > 3_000), "{:?}", shown.end);
+        assert!(shown.text.len() <= MAX_BYTES);
     }
 }

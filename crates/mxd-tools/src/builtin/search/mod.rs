@@ -41,7 +41,7 @@ const MAX_CONTEXT: u32 = 10;
 const MAX_PATTERN: usize = 10_000;
 
 /// The most memory one file may take, in bytes: a long line, or the whole file when matching across lines.
-const MAX_HEAP: usize = 64 << 20;
+const MAX_HEAP: usize = 16 << 20;
 
 /// The most folders that can be excluded.
 const MAX_EXCLUDED: usize = 100;
@@ -171,6 +171,7 @@ fn search_one(
             best.add(place.shown().to_string_lossy().into_owned(), hits);
             Ok(())
         }
+        Err(_) if cancel.is_cancelled() => Err(SearchError::Cancelled),
         Err(source) => Err(SearchError::Io { path: place.asked().to_owned(), source }),
     }
 }
