@@ -192,6 +192,9 @@ impl Tree<'_> {
         let mut files = Vec::new();
         for entry in Dir::read_from(&fd).ok()? {
             let entry = entry.ok()?;
+            if self.cancel.is_cancelled() {
+                break;
+            }
             let Some((name, kind)) = self.admitted(&entry, &inside) else { continue };
             match kind {
                 EntryKind::Folder => {

@@ -32,10 +32,19 @@ fn while_swapping(one: &Path, other: &Path, work: impl FnOnce()) -> u64 {
                 swaps.fetch_add(1, Ordering::Relaxed);
             }
         });
+        let _stop = Stop(&stop);
         work();
-        stop.store(true, Ordering::Relaxed);
     });
     swaps.into_inner()
+}
+
+/// Ends the swapping, also when the work failed.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 #[test]
