@@ -1,8 +1,11 @@
 //! The outside world for agents.
 //!
 //! Everything an agent does to the machine goes through here: the processes it starts run in a
-//! [`sandbox`], so that an agent touches its own worktree and nothing else.
+//! [`sandbox`], and the files it reads and writes are found through [`confine`], so that an agent touches its own
+//! worktree and nothing else. [`builtin`] has the tools that every agent has.
 
+pub mod builtin;
+pub mod confine;
 pub mod outcome;
 pub mod proxy;
 pub mod sandbox;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::confine::Files;
 use crate::sandbox::Cell;
 
 /// What the calls of one agent share. Cheap to clone.
@@ -18,6 +19,8 @@ pub struct Scope {
     pub cell: Cell,
     /// The environment they get, and nothing else.
     pub env: Arc<[(String, String)]>,
+    /// What it has seen of files, and whose turn it is to edit them.
+    pub files: Files,
 }
 
 /// A folder besides the worktree.

@@ -22,4 +22,10 @@ pub(super) const BENCHES: &[Bench] = &[
         targets: &["models", "allocations"],
         description: "building a request at turn 10, 100 and 1,000, reading a stream, cancelling",
     },
+    Bench {
+        name: "tools",
+        package: "mxd-tools",
+        target: "tools",
+        description: "read_file, edit_file and search on 10,000 files, against cat, sed and rg",
+    },
 ];

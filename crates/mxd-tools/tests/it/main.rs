@@ -1,8 +1,17 @@
 //! Tools, from outside.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
+mod confine;
+mod edit_file;
 mod farm;
 mod git_inside;
+mod ground;
+mod limits;
+mod list_files;
 mod processes;
 mod proxy;
+mod race;
+mod read_file;
 mod real_work;
+mod search;
+mod write_file;

@@ -1,0 +1,12 @@
+//! The tools that every agent has.
+//!
+//! Each is a file or a folder with its arguments as a type, from which the schema follows; its name, its
+//! description, which is written for a model; and `run`. A tool that fails answers so in words.
+
+mod content;
+pub mod edit_file;
+mod glob;
+pub mod list_files;
+pub mod read_file;
+pub mod search;
+pub mod write_file;
