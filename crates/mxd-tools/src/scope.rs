@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::kept::Kept;
 use crate::sandbox::{Policy, Sandbox};
+use crate::secrets::Secrets;
+use crate::shell::Processes;
 
 /// What the calls of one agent share. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -20,6 +23,12 @@ pub struct Scope {
     pub policy: Arc<Policy>,
     /// The environment they get, and nothing else.
     pub env: Arc<[(String, String)]>,
+    /// Its commands.
+    pub processes: Processes,
+    /// Output of its tools that is too long to be shown.
+    pub kept: Kept,
+    /// Which of the values in its environment must not come out again.
+    pub secrets: Secrets,
 }
 
 /// A folder besides the worktree.
