@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::kept::Kept;
-use crate::sandbox::{Policy, Sandbox};
+use crate::sandbox::Cell;
 use crate::secrets::Secrets;
 use crate::shell::Processes;
 
@@ -17,10 +17,8 @@ pub struct Scope {
     pub roots: Arc<[Root]>,
     /// A folder outside of the worktree, the agent's own: kept output and temporary files.
     pub scratch: PathBuf,
-    /// What starts processes.
-    pub sandbox: Sandbox,
-    /// What they may touch.
-    pub policy: Arc<Policy>,
+    /// Where its processes run.
+    pub cell: Cell,
     /// The environment they get, and nothing else.
     pub env: Arc<[(String, String)]>,
     /// Its commands.

@@ -1,5 +1,6 @@
-//! The second stage: build what the command sees, lock the door, start it, and end what it leaves behind.
+//! The second stage of a command: lock the door, start it, and end what it leaves behind.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -8,11 +9,16 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::thread;
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
+use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitOptions, kill_process, set_child_subreaper, set_parent_process_death_signal, wait,
 };
 
+use super::level::Level;
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report, Usage};
+use super::{doors, view};
 
 /// Its argument.
 pub(super) const STAGE: &str = "inner";
@@ -31,12 +37,16 @@ pub(super) fn run() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn lock_in(_order: &Order) -> Result<(), String> {
+fn lock_in(order: &Order) -> Result<(), String> {
     // Should the first stage be killed, this one goes with it.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| format!("tying the stages together: {error}"))?;
     // What the command leaves behind becomes a child of this process, and can be ended by it.
-    set_child_subreaper(Some(Pid::INIT)).map_err(|error| format!("adopting orphans: {error}"))
+    set_child_subreaper(Some(Pid::INIT)).map_err(|error| format!("adopting orphans: {error}"))?;
+    if order.level == Level::Full {
+        view::show_own_processes()?;
+    }
+    doors::lock(order.level, &order.policy)
 }
 
 fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>) {
@@ -58,8 +68,17 @@ fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>) {
     let status = reap_until(child.id());
     end_descendants();
     if let Some(status) = status {
-        let report = Report::Ended { code: status.code(), signal: status.signal(), usage: Usage::default() };
+        let report = Report::Ended { code: status.code(), signal: status.signal(), usage: usage() };
         wire::report(control, &report);
+    }
+}
+
+fn usage() -> Usage {
+    let Ok(used) = getrusage(UsageWho::RUSAGE_CHILDREN) else { return Usage::default() };
+    let milliseconds = |time: TimeVal| time.num_milliseconds().max(0).cast_unsigned();
+    Usage {
+        cpu_ms: milliseconds(used.user_time()) + milliseconds(used.system_time()),
+        peak_bytes: used.max_rss().max(0).cast_unsigned() * 1024,
     }
 }
 
@@ -77,28 +96,54 @@ fn reap_until(command: u32) -> Option<ExitStatus> {
             Ok(Some((pid, status))) if pid.as_raw_nonzero().get().cast_unsigned() == command => {
                 return Some(ExitStatus::from_raw(status.as_raw()));
             }
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(Errno::INTR) => {}
             Err(_none_left) => return None,
         }
     }
 }
 
-/// Kills what is left, and what that started meanwhile, until nothing is.
+/// Kills what is left. Each process is stopped before any is killed, so that none can start another meanwhile.
 fn end_descendants() {
     loop {
-        let children = children();
-        if children.is_empty() {
+        let mut stopped = HashSet::new();
+        loop {
+            let fresh: Vec<Pid> = descendants().into_iter().filter(|pid| !stopped.contains(pid)).collect();
+            if fresh.is_empty() {
+                break;
+            }
+            for pid in fresh {
+                let _gone_already = kill_process(pid, Signal::STOP);
+                stopped.insert(pid);
+            }
+        }
+        for &pid in &stopped {
+            let _gone_already = kill_process(pid, Signal::KILL);
+        }
+        loop {
+            match wait(WaitOptions::empty()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_none_left) => break,
+            }
+        }
+        if stopped.is_empty() {
             return;
         }
-        for child in children {
-            let _gone_already = kill_process(child, Signal::KILL);
-        }
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
     }
 }
 
-fn children() -> Vec<Pid> {
-    let Ok(threads) = fs::read_dir("/proc/self/task") else { return Vec::new() };
+/// Every process below this one.
+fn descendants() -> Vec<Pid> {
+    let mut found = children("/proc/self/task");
+    let mut next = 0;
+    while let Some(pid) = found.get(next).copied() {
+        found.extend(children(&format!("/proc/{}/task", pid.as_raw_nonzero())));
+        next += 1;
+    }
+    found
+}
+
+fn children(threads: &str) -> Vec<Pid> {
+    let Ok(threads) = fs::read_dir(threads) else { return Vec::new() };
     threads
         .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok())
         .flat_map(|pids| {

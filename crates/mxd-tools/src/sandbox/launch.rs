@@ -15,6 +15,7 @@ use tokio::process;
 use tokio::sync::oneshot;
 
 use super::error::SandboxError;
+use super::groups::Groups;
 use super::level::Level;
 use super::outer;
 use super::policy::Policy;
@@ -37,6 +38,7 @@ pub struct Launcher {
 pub struct Sandbox {
     launcher: Arc<Launcher>,
     level: Level,
+    shortfalls: Arc<[String]>,
 }
 
 /// What to run.
@@ -90,8 +92,9 @@ pub struct Child {
     /// What it complains.
     pub stderr: Option<pipe::Receiver>,
     control: Control,
-    /// Dropped with the child: tells the one who waits for the supervisor that nobody else does.
-    _owner: oneshot::Sender<()>,
+    supervisor: u32,
+    /// Dropped with the child: tells the one who buries the supervisor that nobody waits for it any more.
+    owner: oneshot::Sender<()>,
 }
 
 /// How a command ended.
@@ -114,8 +117,8 @@ pub enum End {
 
 impl Sandbox {
     /// Processes started by this launcher are held at this level.
-    pub(super) fn at(launcher: Launcher, level: Level) -> Self {
-        Self { launcher: Arc::new(launcher), level }
+    pub(super) fn at(launcher: Launcher, level: Level, shortfalls: Vec<String>) -> Self {
+        Self { launcher: Arc::new(launcher), level, shortfalls: shortfalls.into() }
     }
 
     /// How far the kernel holds what is started.
@@ -123,35 +126,40 @@ impl Sandbox {
         self.level
     }
 
-    /// Starts a command. When this returns, it runs.
-    ///
-    /// # Errors
-    ///
-    /// When the sandbox cannot be set up or the program cannot be run; nothing of it is left then.
-    pub async fn spawn(&self, policy: &Policy, command: Command) -> Result<Child, SandboxError> {
-        let program = command.program.clone();
-        let mut child = self.launch(policy, command)?;
-        match child.hear().await? {
-            Report::Started => Ok(child),
-            Report::SetUpFailed { what } => Err(SandboxError::SetUp { what }),
-            Report::ExecFailed { why } => Err(SandboxError::Exec { program, why }),
-            Report::Ended { .. } => Err(SandboxError::Lost),
-        }
+    /// Why higher levels were not reached, one sentence each.
+    pub fn shortfalls(&self) -> &[String] {
+        &self.shortfalls
     }
 
-    fn launch(&self, policy: &Policy, command: Command) -> Result<Child, SandboxError> {
-        let frame = self.order(policy, &command)?;
+    pub(super) fn launch_command(
+        &self,
+        policy: &Policy,
+        groups: &Arc<Groups>,
+        anchor: Option<u32>,
+        command: Command,
+    ) -> Result<Child, SandboxError> {
+        self.launch(outer::STAGE, (policy, groups, anchor), command)
+    }
+
+    /// Starts a supervisor and gives it its order.
+    pub(super) fn launch(
+        &self,
+        stage: &'static str,
+        (policy, groups, anchor): (&Policy, &Arc<Groups>, Option<u32>),
+        command: Command,
+    ) -> Result<Child, SandboxError> {
+        let frame = self.order(policy, (groups, anchor), &command)?;
         let failed = |source| SandboxError::Launch { program: self.launcher.program.clone(), source };
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let pipes = Pipes::make(&command).map_err(failed)?;
         // A copy for each stage.
-        for _stage in [outer::STAGE, super::inner::STAGE] {
+        for _stage in 0..2 {
             let stdin = pipes.their_stdin.as_ref().map(AsFd::as_fd);
             wire::send(&ours, &frame, stdin).map_err(failed)?;
         }
         let supervisor = process::Command::new(&self.launcher.program)
             .args(&self.launcher.args)
-            .arg(outer::STAGE)
+            .arg(stage)
             .env_clear()
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(pipes.their_stdout)
@@ -160,14 +168,27 @@ impl Sandbox {
             .process_group(0)
             .spawn()
             .map_err(failed)?;
+        let id = supervisor.id().unwrap_or_default();
         let (owner, released) = oneshot::channel();
-        tokio::spawn(bury(supervisor, released));
+        tokio::spawn(bury(supervisor, released, Arc::clone(groups)));
         ours.set_nonblocking(true).map_err(failed)?;
         let control = Control::from_std(ours).map_err(failed)?;
-        Ok(Child { stdin: pipes.stdin, stdout: pipes.stdout, stderr: pipes.stderr, control, _owner: owner })
+        Ok(Child {
+            stdin: pipes.stdin,
+            stdout: pipes.stdout,
+            stderr: pipes.stderr,
+            control,
+            supervisor: id,
+            owner,
+        })
     }
 
-    fn order(&self, policy: &Policy, command: &Command) -> Result<Vec<u8>, SandboxError> {
+    fn order(
+        &self,
+        policy: &Policy,
+        (groups, anchor): (&Groups, Option<u32>),
+        command: &Command,
+    ) -> Result<Vec<u8>, SandboxError> {
         let order = Order {
             level: self.level,
             program: command.program.clone(),
@@ -175,6 +196,8 @@ impl Sandbox {
             cwd: command.cwd.clone(),
             env: command.env.clone(),
             policy: policy.clone(),
+            anchor,
+            groups: groups.doors(),
         };
         let frame =
             serde_json::to_vec(&order).map_err(|error| SandboxError::SetUp { what: error.to_string() })?;
@@ -202,7 +225,17 @@ impl Child {
         }
     }
 
-    async fn hear(&mut self) -> Result<Report, SandboxError> {
+    /// The supervisor's process number.
+    pub(super) fn supervisor(&self) -> u32 {
+        self.supervisor
+    }
+
+    /// Whether the supervisor has not ended.
+    pub(super) fn is_running(&self) -> bool {
+        !self.owner.is_closed()
+    }
+
+    pub(super) async fn hear(&mut self) -> Result<Report, SandboxError> {
         let mut length = [0; 4];
         self.control.read_exact(&mut length).await.map_err(|_closed| SandboxError::Lost)?;
         let length = u32::from_le_bytes(length) as usize;
@@ -216,10 +249,12 @@ impl Child {
 }
 
 /// Waits for a supervisor to end. Once its child is dropped it has a moment to end everything, then it is killed.
-async fn bury(mut supervisor: process::Child, released: oneshot::Receiver<()>) {
+///
+/// Its groups are held until then, because they cannot go while somebody is in them.
+async fn bury(mut supervisor: process::Child, mut released: oneshot::Receiver<()>, groups: Arc<Groups>) {
     tokio::select! {
-        _ended = supervisor.wait() => return,
-        _dropped = released => {}
+        _ended = supervisor.wait() => return drop(groups),
+        _dropped = &mut released => {}
     }
     if tokio::time::timeout(GRACE, supervisor.wait()).await.is_err() {
         let _gone_already = supervisor.kill().await;

@@ -1,5 +1,7 @@
 //! How far the kernel holds an agent: the rungs of the ladder.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 /// What the user asks for.
@@ -27,4 +29,14 @@ pub enum Level {
     Landlock,
     /// The same, inside of namespaces of its own: what is not given is not there.
     Full,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Off => "off",
+            Self::Landlock => "landlock",
+            Self::Full => "full",
+        })
+    }
 }

@@ -1,24 +1,38 @@
 //! Processes that can touch only what they were given.
 //!
 //! The daemon never starts a tool itself. It starts its own binary again, as a small supervisor, and tells it
-//! over a socket what to run and what that may touch ([`wire`]). The supervisor has two stages: [`outer`]
-//! leaves the namespaces of the daemon, [`inner`] builds what the command will see, locks the door behind
-//! itself, starts the command, and ends everything that is left when the command ends or the daemon goes
-//! away. [`level`] says how much of that the machine allows; [`Sandbox::probe`] finds it out by trying.
+//! over a socket what to run and what that may touch ([`wire`]). There are three of them:
+//!
+//! * [`anchor`], once per agent and only at the top level: founds the agent's namespaces, builds what its
+//!   commands will see ([`view`]), and passes their traffic to the proxy.
+//! * [`outer`], once per command: joins the agent's control groups and namespaces.
+//! * [`inner`], started by the outer one: locks the door behind itself ([`doors`]), starts the command, and ends
+//!   everything that is left when the command ends or the daemon goes away.
+//!
+//! A [`Cell`] is what the commands of one agent share. [`Level`] says how much of all this the machine allows;
+//! [`Sandbox::probe`] finds out by trying.
 
+mod anchor;
+mod cell;
+mod doors;
 mod error;
+mod groups;
 mod inner;
 mod launch;
 mod level;
+mod namespaces;
 mod outer;
 mod policy;
 mod probe;
+mod system;
+mod view;
 mod wire;
 
+pub use cell::Cell;
 pub use error::SandboxError;
 pub use launch::{Child, Command, End, Exit, Input, Launcher, Output, Sandbox};
 pub use level::{Level, Mode};
-pub use policy::{Limits, Network, Overlay, Policy};
+pub use policy::{Limits, Network, Overlay, Policy, StandIn};
 pub use wire::Usage;
 
 use std::process::ExitCode;
@@ -30,6 +44,7 @@ pub fn enter(stage: Option<&str>) -> ExitCode {
     match stage {
         Some(outer::STAGE) => outer::run(),
         Some(inner::STAGE) => inner::run(),
+        Some(anchor::STAGE) => anchor::run(),
         _ => ExitCode::from(wire::NOT_STARTED_BY_US),
     }
 }

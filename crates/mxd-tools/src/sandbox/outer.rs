@@ -1,12 +1,12 @@
-//! The first stage: leave the daemon's namespaces, then start the second.
+//! The first stage of a command: join the agent's limits and namespaces, then start the second.
 
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
 
-use super::inner;
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report};
+use super::{groups, inner, namespaces};
 
 /// Its argument.
 pub(super) const STAGE: &str = "outer";
@@ -27,8 +27,12 @@ pub(super) fn run() -> ExitCode {
     }
 }
 
-fn leave(_order: &Order) -> Result<(), String> {
-    Ok(())
+fn leave(order: &Order) -> Result<(), String> {
+    groups::join(&order.groups)?;
+    match order.anchor {
+        Some(anchor) => namespaces::join(anchor),
+        None => Ok(()),
+    }
 }
 
 /// The second stage is our own binary again: the first process of its namespace, if it has one.

@@ -15,15 +15,25 @@ pub struct Policy {
     pub overlays: Vec<Overlay>,
     /// What is invisible although it lies inside of something named above.
     pub hide: Vec<PathBuf>,
-    /// What `/tmp` is: a folder of the agent's own.
-    pub tmp: Option<PathBuf>,
+    /// Folders of the agent's own that stand in for shared ones, such as `/tmp`. Below the top level they are
+    /// only writable where they are.
+    pub stand_ins: Vec<StandIn>,
     /// Whom it may talk to.
     pub network: Network,
     /// How much it may use.
     pub limits: Limits,
 }
 
-/// A folder seen through a layer of changes.
+/// A folder that stands in for another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandIn {
+    /// Where the command sees it.
+    pub at: PathBuf,
+    /// Where it is.
+    pub folder: PathBuf,
+}
+
+/// A folder seen through a layer of changes. Below the top level it is only read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overlay {
     /// The folder, which stays as it is.

@@ -1,8 +1,15 @@
 //! Which level this machine allows, found out by trying.
 
+use std::path::PathBuf;
+
 use super::error::SandboxError;
-use super::launch::{Launcher, Sandbox};
+use super::launch::{Command, End, Launcher, Output, Sandbox};
 use super::level::{Level, Mode};
+use super::policy::Policy;
+use super::system;
+
+/// A program that every machine has, and what it says when the sandbox works.
+const TRIAL: &str = "echo inside";
 
 impl Sandbox {
     /// Finds the highest level that works here and that the mode allows.
@@ -11,11 +18,38 @@ impl Sandbox {
     ///
     /// When no level is possible and the mode is not [`Mode::Off`].
     pub async fn probe(launcher: Launcher, mode: Mode) -> Result<Self, SandboxError> {
-        match mode {
-            Mode::Off => Ok(Self::at(launcher, Level::Off)),
-            Mode::On | Mode::Full | Mode::Landlock => {
-                Err(SandboxError::Unavailable { why: "no level is known yet".to_owned() })
+        let levels: &[Level] = match mode {
+            Mode::On => &[Level::Full, Level::Landlock],
+            Mode::Full => &[Level::Full],
+            Mode::Landlock => &[Level::Landlock],
+            Mode::Off => return Ok(Self::at(launcher, Level::Off, Vec::new())),
+        };
+        let mut shortfalls = Vec::new();
+        for &level in levels {
+            let sandbox = Self::at(launcher.clone(), level, shortfalls.clone());
+            match sandbox.try_out().await {
+                Ok(()) => return Ok(sandbox),
+                Err(why) => shortfalls.push(format!("level {level}: {why}")),
             }
+        }
+        Err(SandboxError::Unavailable { why: shortfalls.join("; ") })
+    }
+
+    async fn try_out(&self) -> Result<(), String> {
+        let policy = Policy { read: system::read(), hide: system::hide(), ..Policy::default() };
+        let command = Command {
+            program: "/bin/sh".to_owned(),
+            args: vec!["-c".to_owned(), TRIAL.to_owned()],
+            cwd: PathBuf::from("/"),
+            stdout: Output::Null,
+            stderr: Output::Null,
+            ..Command::default()
+        };
+        let mut child = self.cell(policy).spawn(command).await.map_err(|error| error.to_string())?;
+        match child.wait().await.map_err(|error| error.to_string())?.end {
+            End::Code(0) => Ok(()),
+            End::Code(code) => Err(format!("a trial command ended with code {code}")),
+            End::Signal(signal) => Err(format!("a trial command was ended by signal {signal}")),
         }
     }
 }

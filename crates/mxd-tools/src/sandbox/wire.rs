@@ -35,6 +35,10 @@ pub(super) struct Order {
     pub(super) cwd: PathBuf,
     pub(super) env: Vec<(String, String)>,
     pub(super) policy: Policy,
+    /// The process whose namespaces are joined, at the top level.
+    pub(super) anchor: Option<u32>,
+    /// The files that take a process into its control groups.
+    pub(super) groups: Vec<PathBuf>,
 }
 
 /// What became of it.

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 
+use crate::sandbox::Level;
 use crate::scope::Scope;
 
 /// Bytes of a path that is believed.
@@ -142,12 +143,30 @@ pub(super) fn said(folder: &OwnedFd, name: &str) -> Said {
 
 /// Why an agent cannot be there; `None` when it can.
 fn refusal(path: &Path, scope: &Scope) -> Option<&'static str> {
-    let Ok(real) = fs::canonicalize(path) else { return Some("does not exist any more") };
+    let seen = from_outside(path, scope);
+    let Ok(real) = fs::canonicalize(&seen) else { return Some("does not exist any more") };
     // The shell says where it is without links; another answer is made up, or something was moved meanwhile.
-    if real != path || !real.is_dir() {
+    if real != seen || !real.is_dir() {
         return Some("is not the folder it was");
     }
+    let stand_ins = scope.cell.policy().stand_ins.iter().map(|stand_in| &stand_in.folder);
     let roots = std::iter::once(&scope.worktree).chain(scope.roots.iter().map(|root| &root.path));
-    let inside = roots.filter_map(|root| fs::canonicalize(root).ok()).any(|root| real.starts_with(root));
-    (!inside).then_some("is outside of the worktree")
+    let mut roots = roots.chain(stand_ins).filter_map(|root| fs::canonicalize(root).ok());
+    (!roots.any(|root| real.starts_with(root))).then_some("is outside of the worktree")
+}
+
+/// Where a folder of the agent is for us: at the top level some of its folders stand in for others.
+fn from_outside(path: &Path, scope: &Scope) -> PathBuf {
+    if scope.cell.level() < Level::Full {
+        return path.to_owned();
+    }
+    let stand_ins = scope.cell.policy().stand_ins.iter();
+    let mut seen = stand_ins.filter_map(|stand_in| {
+        let below = path.strip_prefix(&stand_in.at).ok()?;
+        // Joining an empty path would add a slash.
+        fs::canonicalize(&stand_in.folder)
+            .ok()
+            .map(|folder| folder.components().chain(below.components()).collect())
+    });
+    seen.next().unwrap_or_else(|| path.to_owned())
 }

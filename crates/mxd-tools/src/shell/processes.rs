@@ -16,6 +16,7 @@ use super::live::CallId;
 use super::output::Shown;
 use super::table::{Completion, Ended, Place, Snapshot, Table, file_name, name};
 use crate::kept::{Kept, create_in, own_folder};
+use crate::sandbox::Policy;
 
 /// The commands of one agent. Cheap to clone; with the last handle everything ends.
 #[derive(Debug, Clone)]
@@ -64,6 +65,13 @@ impl Processes {
             startup,
         };
         Ok(Self { shared: Arc::new(shared), _last: Arc::new(closing.drop_guard()) })
+    }
+
+    /// Adds what commands need of the agent's scratch to what they may touch. They can look at kept output and
+    /// cannot change it.
+    pub fn allow(&self, policy: &mut Policy) {
+        policy.read.extend([self.shared.kept.path().to_owned(), self.shared.startup.clone()]);
+        policy.write.push(self.shared.reports.clone());
     }
 
     /// Moves the running command of a call to the background, because the user wants so. False when there is

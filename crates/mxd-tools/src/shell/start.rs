@@ -17,7 +17,7 @@ use super::processes::{Processes, Shared};
 use super::run::pump;
 use super::table::{Ended, Place, Running, file_name, name};
 use crate::kept::Kept;
-use crate::sandbox::{Child, Command, Output, Policy, SandboxError};
+use crate::sandbox::{Child, Command, Output, SandboxError};
 use crate::scope::Scope;
 
 /// Why a command was not started.
@@ -135,12 +135,11 @@ impl Processes {
             args: vec!["-c".to_owned(), order.command.to_owned()],
             ..command
         };
-        let policy = policy(&self.shared, &scope.policy);
         let child = tokio::select! {
             biased;
             () = order.cancel.cancelled() => return Err(StartError::Cancelled),
             () = admitted.started.kill.cancelled() => return Err(StartError::Closed),
-            spawned = scope.sandbox.spawn(&policy, command) => spawned?,
+            spawned = scope.cell.spawn(command) => spawned?,
         };
         Ok(admitted.run(child))
     }
@@ -244,12 +243,4 @@ fn command(shared: &Shared, scope: &Scope, place: Place, started: &Started) -> C
         env.extend(cwd::environment(&shared.startup, &shared.reports.join(started.id())));
     }
     Command { cwd: started.at.path.clone(), env, stderr: Output::WithStdout, ..Command::default() }
-}
-
-/// The agent's policy, and the folders of its scratch that commands need.
-fn policy(shared: &Shared, policy: &Policy) -> Policy {
-    let mut policy = policy.clone();
-    policy.read.extend([shared.kept.path().to_owned(), shared.startup.clone()]);
-    policy.write.push(shared.reports.clone());
-    policy
 }

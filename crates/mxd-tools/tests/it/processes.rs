@@ -27,7 +27,7 @@ async fn off() -> Sandbox {
 #[tokio::test]
 async fn output_and_exit_code_come_back() {
     let mut child =
-        off().await.spawn(&Policy::default(), bash("echo out; echo err >&2; exit 7")).await.unwrap();
+        off().await.cell(Policy::default()).spawn(bash("echo out; echo err >&2; exit 7")).await.unwrap();
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).await.unwrap();
     assert_eq!(text, "out\nerr\n");
@@ -37,7 +37,23 @@ async fn output_and_exit_code_come_back() {
 #[tokio::test]
 async fn a_program_that_is_not_there_is_named() {
     let command = Command { program: "/no/such/program".to_owned(), ..bash("") };
-    let error = off().await.spawn(&Policy::default(), command).await.unwrap_err();
+    let error = off().await.cell(Policy::default()).spawn(command).await.unwrap_err();
     assert!(matches!(error, SandboxError::Exec { .. }), "{error}");
     assert!(error.to_string().contains("/no/such/program"), "{error}");
+}
+
+#[tokio::test]
+async fn every_level_runs_a_command() {
+    for mode in [Mode::Full, Mode::Landlock] {
+        let sandbox = Sandbox::probe(launcher(), mode).await.unwrap();
+        let policy = Policy {
+            read: vec!["/usr".into(), "/bin".into(), "/lib".into(), "/lib64".into(), "/etc".into()],
+            ..Policy::default()
+        };
+        let mut child = sandbox.cell(policy).spawn(bash("id; pwd; ls -la / /dev; cat /proc/self/status | grep -i -E 'cap|seccomp|nonew'; ls /proc; mount; echo $$; touch /x; touch /etc/x; ls /root; unshare -U true; ls /etc/ssh; ulimit -a; ip addr")).await.unwrap();
+        let mut text = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut text).await.unwrap();
+        println!("{text}");
+        println!("{:?}", child.wait().await);
+    }
 }

@@ -1,0 +1,73 @@
+//! What stays while an agent works: the namespaces its commands join, and the way to the proxy.
+
+use std::io::Read;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
+
+use super::wire::{self, NOT_STARTED_BY_US, Order, Report};
+use super::{groups, namespaces, view};
+
+/// Its argument.
+pub(super) const STAGE: &str = "anchor";
+
+/// Runs until the daemon closes the socket.
+pub(super) fn run() -> ExitCode {
+    let Ok(mut control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
+    let order: Order = match wire::receive(&control) {
+        Ok(Some((order, _stdin))) => order,
+        Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
+    };
+    let report = match settle(&order) {
+        Ok(()) => Report::Started,
+        Err(what) => Report::SetUpFailed { what },
+    };
+    wire::report(&control, &report);
+    wait_for_the_end(&mut control);
+    ExitCode::SUCCESS
+}
+
+fn settle(order: &Order) -> Result<(), String> {
+    groups::join(&order.groups)?;
+    namespaces::found()?;
+    raise_loopback()?;
+    view::build(&order.policy)
+}
+
+fn wait_for_the_end(control: &mut UnixStream) {
+    let mut nothing = [0; 1];
+    while matches!(control.read(&mut nothing), Ok(1..)) {}
+}
+
+/// A new network has a loopback device, but it is down.
+fn raise_loopback() -> Result<(), String> {
+    let failed = |error: rustix::io::Errno| format!("raising the loopback device: {error}");
+    let socket =
+        socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None).map_err(failed)?;
+    send(&socket, &loopback_up(), SendFlags::empty()).map_err(failed)?;
+    let mut answer = [0; 256];
+    let (length, _) = recv(&socket, &mut answer, RecvFlags::empty()).map_err(failed)?;
+    // The error of an acknowledgement stands behind the header; none is zero.
+    match answer.get(16..20).filter(|_| length >= 20) {
+        Some([0, 0, 0, 0]) => Ok(()),
+        _ => Err("raising the loopback device: the kernel refused".to_owned()),
+    }
+}
+
+/// A request of the route protocol: device 1, the flag "up".
+fn loopback_up() -> Vec<u8> {
+    const NEW_LINK: u16 = 16;
+    const REQUEST_AND_ACKNOWLEDGE: u16 = 5;
+    const UP: u32 = 1;
+    let mut message = Vec::with_capacity(32);
+    message.extend(32_u32.to_ne_bytes());
+    message.extend(NEW_LINK.to_ne_bytes());
+    message.extend(REQUEST_AND_ACKNOWLEDGE.to_ne_bytes());
+    message.extend([0; 8]);
+    message.extend([0; 4]);
+    message.extend(1_i32.to_ne_bytes());
+    message.extend(UP.to_ne_bytes());
+    message.extend(UP.to_ne_bytes());
+    message
+}

@@ -1,0 +1,145 @@
+//! Landlock: which files may be changed, and below the top level also which may be seen.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd,
+    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+};
+
+use super::super::level::Level;
+use super::super::policy::{Network, Policy};
+
+/// What we know of; an older kernel holds less, and the probe says so.
+const KNOWN: ABI = ABI::V9;
+
+/// Devices that every program may use.
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/shm",
+];
+
+/// Restricts this process and all it will start.
+pub(super) fn restrict(level: Level, policy: &Policy) -> Result<(), String> {
+    let failed = |error: landlock::RulesetError| format!("restricting files: {error}");
+    let mut ruleset = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(KNOWN))
+        .and_then(|ruleset| ruleset.scope(Scope::from_all(KNOWN)))
+        .map_err(failed)?;
+    if level < Level::Full {
+        // With a network of its own, a command may listen and connect as it likes.
+        ruleset = ruleset.handle_access(AccessNet::from_all(KNOWN)).map_err(failed)?;
+    }
+    let mut rules = Rules { ruleset: ruleset.create().map_err(failed)? };
+    match level {
+        Level::Full => rules.see(Path::new("/"))?,
+        Level::Landlock | Level::Off => see_named(&mut rules, policy)?,
+    }
+    change_named(&mut rules, level, policy)?;
+    if let (Level::Landlock, Network::Proxy { port, .. }) = (level, &policy.network) {
+        rules.connect(*port)?;
+    }
+    let status = rules.ruleset.restrict_self().map_err(failed)?;
+    match status.ruleset {
+        RulesetStatus::NotEnforced => Err("the kernel has no Landlock".to_owned()),
+        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+    }
+}
+
+/// Below the top level everything is still there, so what may be seen is listed.
+fn see_named(rules: &mut Rules, policy: &Policy) -> Result<(), String> {
+    rules.see(Path::new("/proc"))?;
+    for path in policy.read.iter().chain(policy.overlays.iter().map(|overlay| &overlay.lower)) {
+        see_except(rules, path, &policy.hide)?;
+    }
+    Ok(())
+}
+
+/// Landlock cannot take back a part of what it gave, so what lies around something hidden is given piece by piece.
+fn see_except(rules: &mut Rules, path: &Path, hidden: &[PathBuf]) -> Result<(), String> {
+    if hidden.iter().any(|hidden| path.starts_with(hidden)) {
+        return Ok(());
+    }
+    if !hidden.iter().any(|hidden| hidden.starts_with(path)) {
+        return rules.see(path);
+    }
+    rules.list(path)?;
+    let Ok(entries) = fs::read_dir(path) else { return Ok(()) };
+    for entry in entries.flatten() {
+        see_except(rules, &entry.path(), hidden)?;
+    }
+    Ok(())
+}
+
+fn change_named(rules: &mut Rules, level: Level, policy: &Policy) -> Result<(), String> {
+    for path in &policy.write {
+        rules.change(path)?;
+    }
+    for stand_in in &policy.stand_ins {
+        rules.change(if level == Level::Full { &stand_in.at } else { &stand_in.folder })?;
+    }
+    if level == Level::Full {
+        for overlay in policy.overlays.iter().filter(|overlay| overlay.lower.is_dir()) {
+            rules.change(&overlay.lower)?;
+        }
+    }
+    for device in DEVICES {
+        rules.use_device(Path::new(device))?;
+    }
+    Ok(())
+}
+
+struct Rules {
+    ruleset: RulesetCreated,
+}
+
+impl Rules {
+    fn see(&mut self, path: &Path) -> Result<(), String> {
+        self.add(path, AccessFs::from_read(KNOWN) | AccessFs::ResolveUnix)
+    }
+
+    fn list(&mut self, path: &Path) -> Result<(), String> {
+        self.add(path, AccessFs::ReadDir.into())
+    }
+
+    fn change(&mut self, path: &Path) -> Result<(), String> {
+        if !path.exists() {
+            return Err(format!("{} is to be writable, but is not there", path.display()));
+        }
+        self.add(
+            path,
+            AccessFs::from_all(KNOWN) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev),
+        )
+    }
+
+    fn use_device(&mut self, path: &Path) -> Result<(), String> {
+        let create = AccessFs::MakeReg | AccessFs::RemoveFile | AccessFs::Truncate;
+        let access = AccessFs::from_read(KNOWN) | AccessFs::WriteFile | AccessFs::IoctlDev | create;
+        self.add(path, access)
+    }
+
+    fn connect(&mut self, port: u16) -> Result<(), String> {
+        let rule = NetPort::new(port, AccessNet::ConnectTcp);
+        (&mut self.ruleset).add_rule(rule).map(drop).map_err(|error| format!("opening port {port}: {error}"))
+    }
+
+    /// What is not there needs no rule. A file takes no rights that only a folder can have.
+    fn add(&mut self, path: &Path, access: BitFlags<AccessFs>) -> Result<(), String> {
+        let Ok(opened) = PathFd::new(path) else { return Ok(()) };
+        let access = if path.is_dir() { access } else { access & AccessFs::from_file(KNOWN) };
+        let rule = PathBeneath::new(opened, access);
+        (&mut self.ruleset)
+            .add_rule(rule)
+            .map(drop)
+            .map_err(|error| format!("a rule for {}: {error}", path.display()))
+    }
+}

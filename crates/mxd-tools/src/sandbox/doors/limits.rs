@@ -1,0 +1,23 @@
+//! Resource limits that the kernel holds for each process.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::super::policy::Limits;
+
+/// Lowers the limits of this process and its children; what is lower already stays.
+pub(super) fn apply(limits: &Limits) -> Result<(), String> {
+    let wanted = [
+        (Resource::Data, limits.memory_bytes, "memory"),
+        (Resource::Nproc, limits.processes, "processes"),
+        (Resource::Fsize, limits.file_bytes, "file size"),
+        (Resource::Cpu, limits.cpu_seconds, "processor time"),
+        (Resource::Nofile, limits.open_files, "open files"),
+        (Resource::Core, 0, "core dumps"),
+    ];
+    for (resource, wanted, name) in wanted {
+        let allowed = getrlimit(resource).maximum.map_or(wanted, |most| most.min(wanted));
+        setrlimit(resource, Rlimit { current: Some(allowed), maximum: Some(allowed) })
+            .map_err(|error| format!("limiting {name}: {error}"))?;
+    }
+    Ok(())
+}

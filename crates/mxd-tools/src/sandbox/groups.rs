@@ -1,0 +1,178 @@
+//! Control groups: limits on memory and processes that hold for all commands of an agent together.
+//!
+//! Both versions of the interface are in use, also side by side; the difference is the name of a file. What the
+//! machine does not offer, or does not let us use, is left to the limits of single processes.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::policy::Limits;
+
+/// One thing that groups can limit.
+struct Controller {
+    name: &'static str,
+    limit_v1: &'static str,
+    limit_v2: &'static str,
+    value: fn(&Limits) -> u64,
+}
+
+const CONTROLLERS: &[Controller] = &[
+    Controller {
+        name: "memory",
+        limit_v1: "memory.limit_in_bytes",
+        limit_v2: "memory.max",
+        value: |limits| limits.memory_bytes,
+    },
+    Controller { name: "pids", limit_v1: "pids.max", limit_v2: "pids.max", value: |limits| limits.processes },
+];
+
+/// The groups of one agent. They go when the last process of it has gone.
+#[derive(Debug)]
+pub(super) struct Groups {
+    folders: Vec<PathBuf>,
+    missing: Vec<String>,
+}
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+impl Groups {
+    /// Makes groups below those of this process, as far as that is possible.
+    pub(super) fn make(limits: &Limits) -> Self {
+        let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let name = format!("mxd-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let mut groups = Self { folders: Vec::new(), missing: Vec::new() };
+        for controller in CONTROLLERS {
+            match controller
+                .place(&own, &mounts)
+                .and_then(|place| place.limit(&name, (controller.value)(limits)))
+            {
+                Ok(folder) if !groups.folders.contains(&folder) => groups.folders.push(folder),
+                Ok(_same_group) => {}
+                Err(why) => groups.missing.push(format!("{}: {why}", controller.name)),
+            }
+        }
+        groups
+    }
+
+    /// The files that take a process in.
+    pub(super) fn doors(&self) -> Vec<PathBuf> {
+        self.folders.iter().map(|folder| folder.join("cgroup.procs")).collect()
+    }
+
+    /// What is not limited together, and why.
+    pub(super) fn missing(&self) -> &[String] {
+        &self.missing
+    }
+}
+
+impl Drop for Groups {
+    fn drop(&mut self) {
+        for folder in &self.folders {
+            // Somebody may still be in it; an empty group costs a few bytes, and the next boot finds it by its name.
+            let _in_use = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Takes this process into its groups.
+pub(super) fn join(doors: &[PathBuf]) -> Result<(), String> {
+    doors.iter().try_for_each(|door| tell(door, "0"))
+}
+
+/// A group of our own process, in one of the two interfaces.
+struct Place {
+    group: PathBuf,
+    limit: &'static str,
+}
+
+impl Controller {
+    fn place(&self, own: &str, mounts: &str) -> Result<Place, String> {
+        let v1 = own_group(own, self.name).zip(mount_point(mounts, "cgroup", Some(self.name)));
+        if let Some((group, mount)) = v1 {
+            return Ok(Place { group: join_paths(&mount, group), limit: self.limit_v1 });
+        }
+        let v2 = own_group(own, "").zip(mount_point(mounts, "cgroup2", None));
+        let (group, mount) = v2.ok_or("no control groups are mounted")?;
+        let group = join_paths(&mount, group);
+        let passed_on = fs::read_to_string(group.join("cgroup.subtree_control")).unwrap_or_default();
+        if !passed_on.split_whitespace().any(|name| name == self.name) {
+            return Err("not passed on to the groups below ours".to_owned());
+        }
+        Ok(Place { group, limit: self.limit_v2 })
+    }
+}
+
+impl Place {
+    fn limit(&self, name: &str, value: u64) -> Result<PathBuf, String> {
+        let folder = self.group.join(name);
+        if let Err(error) = fs::create_dir(&folder)
+            && error.kind() != std::io::ErrorKind::AlreadyExists
+        {
+            return Err(format!("making {}: {error}", folder.display()));
+        }
+        let limited = tell(&folder.join(self.limit), &value.to_string());
+        if limited.is_err() {
+            let _shared_by_another_limit = fs::remove_dir(&folder);
+        }
+        limited.map(|()| folder)
+    }
+}
+
+/// The path of our group in a hierarchy: `id:controllers:path`; version 2 names no controller.
+fn own_group<'a>(own: &'a str, controller: &str) -> Option<&'a str> {
+    own.lines().find_map(|line| {
+        let (_, rest) = line.split_once(':')?;
+        let (controllers, path) = rest.split_once(':')?;
+        controllers.split(',').any(|name| name == controller).then_some(path)
+    })
+}
+
+/// Where a hierarchy is mounted: `… point options … - type source super-options`.
+fn mount_point(mounts: &str, kind: &str, controller: Option<&str>) -> Option<PathBuf> {
+    mounts.lines().find_map(|line| {
+        let (front, back) = line.split_once(" - ")?;
+        let mut back = back.split(' ');
+        let matches = back.next() == Some(kind)
+            && controller.is_none_or(|wanted| {
+                back.nth(1).is_some_and(|all| all.split(',').any(|name| name == wanted))
+            });
+        matches.then(|| front.split(' ').nth(4).map(PathBuf::from)).flatten()
+    })
+}
+
+fn join_paths(mount: &Path, group: &str) -> PathBuf {
+    mount.join(group.trim_start_matches('/'))
+}
+
+fn tell(path: &Path, text: &str) -> Result<(), String> {
+    let written =
+        OpenOptions::new().write(true).open(path).and_then(|mut file: File| file.write_all(text.as_bytes()));
+    written.map_err(|error| format!("writing {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: &str = "4:memory:/a\n3:pids:/\n2:cpu,cpuacct:/b\n0::/user.slice/x\n";
+    const MOUNTS: &str = "30 20 0:1 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
+                          31 20 0:2 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+
+    #[test]
+    fn our_group_is_found_in_either_interface() {
+        assert_eq!(own_group(OWN, "memory"), Some("/a"));
+        assert_eq!(own_group(OWN, "cpuacct"), Some("/b"));
+        assert_eq!(own_group(OWN, ""), Some("/user.slice/x"));
+        assert_eq!(own_group(OWN, "io"), None);
+    }
+
+    #[test]
+    fn a_hierarchy_is_found_by_its_type_and_controller() {
+        assert_eq!(mount_point(MOUNTS, "cgroup", Some("memory")), Some("/sys/fs/cgroup/memory".into()));
+        assert_eq!(mount_point(MOUNTS, "cgroup", Some("pids")), None);
+        assert_eq!(mount_point(MOUNTS, "cgroup2", None), Some("/sys/fs/cgroup/unified".into()));
+    }
+}
