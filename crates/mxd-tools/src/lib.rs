@@ -6,6 +6,7 @@
 pub mod builtin;
 pub mod kept;
 pub mod outcome;
+pub mod plane;
 pub mod sandbox;
 pub mod scope;
 pub mod secrets;

@@ -1,3 +1,7 @@
 //! Tools, from outside.
 
+mod background;
+mod bash;
 mod processes;
+mod scene;
+mod secrets;

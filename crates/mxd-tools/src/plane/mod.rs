@@ -1,0 +1,7 @@
+//! The one path of every call.
+
+mod cap;
+pub mod result;
+pub mod schema;
+
+pub use cap::{MAX_STRUCTURED_BYTES, MAX_TEXT_BYTES, presentable};
