@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::bash::Context;
+use super::context::Context;
 use crate::outcome::Outcome;
 use crate::shell::limits::{AWAIT_MS, MAX_AWAIT_MS, SHOWN_COMMAND_BYTES};
 use crate::shell::{Snapshot, State, text};

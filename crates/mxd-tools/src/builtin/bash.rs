@@ -6,14 +6,11 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tokio_util::sync::CancellationToken;
 
+use super::context::Context;
 use crate::outcome::Outcome;
-use crate::scope::Scope;
 use crate::shell::limits::{FOREGROUND_TIMEOUT_MS, MAX_COMMAND_CHARS, MAX_FOREGROUND_TIMEOUT_MS};
-use crate::shell::{
-    CallId, Ended, Moved, Mover, Order, Output, Shown, StartError, Waited, Watcher, Whereabouts,
-};
+use crate::shell::{Ended, Moved, Mover, Order, Output, Shown, StartError, Waited, Whereabouts};
 
 /// What it is called.
 pub const NAME: &str = "bash";
@@ -45,19 +42,6 @@ pub struct Args {
 
 fn foreground_timeout() -> u64 {
     FOREGROUND_TIMEOUT_MS
-}
-
-/// What a running call has besides its arguments.
-#[derive(Debug, Clone)]
-pub struct Context<'a> {
-    /// Where it happens.
-    pub scope: &'a Scope,
-    /// Its name.
-    pub call: &'a CallId,
-    /// Who watches.
-    pub watcher: &'a Watcher,
-    /// Whether it is still wanted.
-    pub cancel: &'a CancellationToken,
 }
 
 /// Runs the command.

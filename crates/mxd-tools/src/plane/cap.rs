@@ -72,7 +72,10 @@ fn keep(whole: &str, kept: &Kept) -> String {
         0 => (whole.to_owned(), "all of it is".to_owned()),
         cut => {
             let gap = format!("\n[… {cut} bytes were dropped here …]\n");
-            (text::head(whole, half).to_owned() + &gap + text::tail(whole, half), format!("all but {cut} bytes are"))
+            (
+                text::head(whole, half).to_owned() + &gap + text::tail(whole, half),
+                format!("all but {cut} bytes are"),
+            )
         }
     };
     match kept.store(&text) {

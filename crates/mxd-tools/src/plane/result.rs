@@ -30,7 +30,9 @@ fn of_object(mut members: Map<String, Value>) -> Outcome {
     let is_error = members.get("isError").and_then(Value::as_bool).unwrap_or(false);
     let structured = members.remove("structuredContent").filter(|value| !value.is_null());
     let shown = match (members.get("content"), &structured) {
-        (Some(Value::Array(blocks)), Some(structured)) if blocks.is_empty() => Outcome::text(words(structured)),
+        (Some(Value::Array(blocks)), Some(structured)) if blocks.is_empty() => {
+            Outcome::text(words(structured))
+        }
         (Some(Value::Array(blocks)), _) => of_blocks(blocks),
         (Some(content), _) => Outcome::text(words(content)),
         (None, Some(structured)) => Outcome::text(words(structured)),
@@ -63,7 +65,9 @@ fn of_blocks(blocks: &[Value]) -> Outcome {
         let images = parts.iter().filter(|part| matches!(part, Part::Image { .. })).count();
         match (read(block), parts.last_mut()) {
             (Part::Image { .. }, _) if images >= MAX_IMAGES => {
-                parts.push(Part::Text(format!("[a picture is left out: a result shows at most {MAX_IMAGES}]")));
+                parts.push(Part::Text(format!(
+                    "[a picture is left out: a result shows at most {MAX_IMAGES}]"
+                )));
             }
             (Part::Text(text), Some(Part::Text(before))) => {
                 before.push('\n');
@@ -84,7 +88,9 @@ fn read(block: &Value) -> Part {
     let known = match text("type") {
         Some("text") => text("text").map(|text| Part::Text(text.to_owned())),
         Some("image") => text("data").zip(text("mimeType")).map(|(data, kind)| image(kind, data)),
-        Some("audio") => text("data").zip(text("mimeType")).map(|(data, kind)| not_shown("audio", kind, data)),
+        Some("audio") => {
+            text("data").zip(text("mimeType")).map(|(data, kind)| not_shown("audio", kind, data))
+        }
         Some("resource") => block.get("resource").and_then(resource),
         Some("resource_link") => text("uri").map(|uri| link(uri, text("name"), text("description"))),
         Some(_) | None => None,
@@ -123,7 +129,11 @@ fn resource(resource: &Value) -> Option<Part> {
 
 fn link(uri: &str, name: Option<&str>, description: Option<&str>) -> Part {
     let words = [name, description].into_iter().flatten().collect::<Vec<_>>().join(": ");
-    Part::Text(if words.is_empty() { format!("[link to {uri}]") } else { format!("[link to {uri}: {words}]") })
+    Part::Text(if words.is_empty() {
+        format!("[link to {uri}]")
+    } else {
+        format!("[link to {uri}: {words}]")
+    })
 }
 
 /// A value in words: a text as it is, nothing as nothing, the rest as JSON.

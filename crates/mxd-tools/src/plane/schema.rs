@@ -100,7 +100,9 @@ fn kind_of(value: &Value) -> &'static str {
 fn expected(kind: &TypeKind) -> String {
     match kind {
         TypeKind::Single(kind) => kind.to_string(),
-        TypeKind::Multiple(kinds) => kinds.iter().map(|kind| kind.to_string()).collect::<Vec<_>>().join(" or "),
+        TypeKind::Multiple(kinds) => {
+            kinds.iter().map(|kind| kind.to_string()).collect::<Vec<_>>().join(" or ")
+        }
     }
 }
 

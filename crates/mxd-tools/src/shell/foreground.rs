@@ -78,7 +78,7 @@ impl<'a> Foreground<'a> {
         let by_user = self.started.moved.is_cancelled();
         match woken {
             _ if by_user => Waited::Moved(self.leave(Mover::User)),
-            Woken::Late if self.shared.table().to_background(self.started.number) => {
+            Woken::Late if self.shared.table().move_away(self.started.number) => {
                 Waited::Moved(self.leave(Mover::Timeout))
             }
             Woken::Cancelled => self.cancelled().await,

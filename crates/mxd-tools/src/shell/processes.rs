@@ -79,7 +79,7 @@ impl Processes {
     pub fn to_background(&self, call: &CallId) -> bool {
         let mut table = self.shared.table();
         let found = table.of_call(call);
-        found.is_some_and(|number| table.to_background(number))
+        found.is_some_and(|number| table.move_away(number))
     }
 
     /// The next background command that ended. Each is given out once; until then it is kept.

@@ -173,7 +173,7 @@ impl Table {
     }
 
     /// Moves a command that runs to the background; false when it has ended.
-    pub(super) fn to_background(&mut self, number: u64) -> bool {
+    pub(super) fn move_away(&mut self, number: u64) -> bool {
         let Some(running) = self.running.get_mut(&number) else { return false };
         running.place = Place::Background;
         running.moved.cancel();

@@ -24,7 +24,7 @@ async fn a_background_command_is_listed_shown_and_told_about_once() {
     started.line().await;
     let listed = text(&scene.background(json!({ "action": "list" })).await);
     assert!(listed.starts_with("bg-1: runs for ") && listed.contains("echo line; echo x"), "{listed}");
-    gate.open();
+    gate.open().await;
     let completion = scene.scope.processes.next_completion().await;
     assert_eq!((completion.id.as_str(), completion.tail.as_str()), ("bg-1", "line\nend\n"));
     assert_eq!(completion.call, CallId::new("start"));
@@ -67,7 +67,7 @@ async fn awaiting_honours_its_timeout_and_the_end() {
     let outcome = scene.background(json!({ "action": "await", "id": id, "timeout": 20 })).await;
     assert_eq!(text(&outcome), "bg-1 still runs after 20 ms");
     let wait = scene.background(json!({ "action": "await", "id": id }));
-    let (outcome, ()) = tokio::join!(wait, async { gate.open() });
+    let (outcome, ()) = tokio::join!(wait, gate.open());
     assert_eq!(text(&outcome), "bg-1 ended: exit code: 0. Its output comes with the message about its end");
     let outcome = scene.background(json!({ "action": "await", "id": id })).await;
     assert_eq!(text(&outcome), "bg-1 has ended already: exit code: 0");

@@ -3,5 +3,7 @@
 mod background;
 mod bash;
 mod processes;
+mod results;
 mod scene;
+mod schema;
 mod secrets;

@@ -5,8 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mxd_tools::builtin::background;
-use mxd_tools::builtin::bash::{self, Context};
+use mxd_tools::builtin::{Context, background, bash};
 use mxd_tools::kept::Kept;
 use mxd_tools::outcome::{Outcome, Part};
 use mxd_tools::sandbox::{Mode, Policy, Sandbox};
@@ -143,7 +142,8 @@ pub(crate) struct Gate(pipe::Sender);
 
 impl Gate {
     /// Lets one reader go on.
-    pub(crate) fn open(&self) {
+    pub(crate) async fn open(&self) {
+        self.0.writable().await.unwrap();
         self.0.try_write(b"go\n").unwrap();
     }
 }
