@@ -20,7 +20,7 @@ pub(super) fn run() -> ExitCode {
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
     let report = match settle(&order) {
-        Ok(()) => Report::Started,
+        Ok(()) => Report::Started { missing: Vec::new() },
         Err(what) => Report::SetUpFailed { what },
     };
     wire::report(&control, &report);

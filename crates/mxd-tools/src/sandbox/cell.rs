@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 
 use super::anchor;
+use super::copies::Copies;
 use super::error::SandboxError;
 use super::groups::Groups;
 use super::launch::{Child, Command, Output, Sandbox};
@@ -26,6 +27,7 @@ struct Shared {
     sandbox: Sandbox,
     policy: Policy,
     groups: Arc<Groups>,
+    copies: Copies,
     anchor: Mutex<Option<Child>>,
 }
 
@@ -33,7 +35,13 @@ impl Sandbox {
     /// A cell whose commands may touch what the policy names.
     pub fn cell(&self, policy: Policy) -> Cell {
         let groups = Arc::new(Groups::make(&policy.limits));
-        let shared = Shared { sandbox: self.clone(), policy, groups, anchor: Mutex::new(None) };
+        let shared = Shared {
+            sandbox: self.clone(),
+            policy,
+            groups,
+            copies: Copies::default(),
+            anchor: Mutex::new(None),
+        };
         Cell { shared: Arc::new(shared) }
     }
 }
@@ -61,11 +69,17 @@ impl Cell {
     /// When the sandbox cannot be set up or the program cannot be run; nothing of it is left then.
     pub async fn spawn(&self, command: Command) -> Result<Child, SandboxError> {
         let program = command.program.clone();
+        let Shared { sandbox, policy, groups, copies, .. } = &*self.shared;
+        copies
+            .freshen(&policy.copies)
+            .map_err(|error| SandboxError::SetUp { what: format!("copying shared files: {error}") })?;
         let anchor = self.anchor().await?;
-        let Shared { sandbox, policy, groups, .. } = &*self.shared;
         let mut child = sandbox.launch_command(policy, groups, anchor, command)?;
         match child.hear().await? {
-            Report::Started => Ok(child),
+            Report::Started { missing } => {
+                child.missing = missing;
+                Ok(child)
+            }
             Report::SetUpFailed { what } => Err(SandboxError::SetUp { what }),
             Report::ExecFailed { why } => Err(SandboxError::Exec { program, why }),
             Report::Ended { .. } => Err(SandboxError::Lost),
@@ -85,7 +99,7 @@ impl Cell {
         let silent = Command { stdout: Output::Null, stderr: Output::Null, ..Command::default() };
         let mut child = sandbox.launch(anchor::STAGE, (policy, groups, None), silent)?;
         match child.hear().await? {
-            Report::Started => Ok(Some(anchor.insert(child).supervisor())),
+            Report::Started { .. } => Ok(Some(anchor.insert(child).supervisor())),
             Report::SetUpFailed { what } | Report::ExecFailed { why: what } => {
                 Err(SandboxError::SetUp { what })
             }

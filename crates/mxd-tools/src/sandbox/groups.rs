@@ -35,6 +35,9 @@ pub(super) struct Groups {
     missing: Vec<String>,
 }
 
+/// Groups are named after the program that made them.
+const PREFIX: &str = "mxd-";
+
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Groups {
@@ -42,7 +45,7 @@ impl Groups {
     pub(super) fn make(limits: &Limits) -> Self {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let name = format!("mxd-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let name = format!("{PREFIX}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let mut groups = Self { folders: Vec::new(), missing: Vec::new() };
         for controller in CONTROLLERS {
             match controller
@@ -71,8 +74,23 @@ impl Groups {
 impl Drop for Groups {
     fn drop(&mut self) {
         for folder in &self.folders {
-            // Somebody may still be in it; an empty group costs a few bytes, and the next boot finds it by its name.
+            // Somebody may still be in it; the next program that starts removes it then.
             let _in_use = fs::remove_dir(folder);
+        }
+    }
+}
+
+/// Removes the groups that programs left behind which are no more.
+pub(super) fn sweep() {
+    let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let places = CONTROLLERS.iter().filter_map(|controller| controller.place(&own, &mounts).ok());
+    for entry in places.filter_map(|place| fs::read_dir(place.group).ok()).flatten().flatten() {
+        let name = entry.file_name();
+        let owner =
+            name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-')).map(|(owner, _)| owner);
+        if owner.is_some_and(|owner| !Path::new("/proc").join(owner).exists()) {
+            let _in_use = fs::remove_dir(entry.path());
         }
     }
 }

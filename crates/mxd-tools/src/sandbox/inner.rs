@@ -1,7 +1,5 @@
 //! The second stage of a command: lock the door, start it, and end what it leaves behind.
 
-use std::collections::HashSet;
-use std::fs;
 use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -13,10 +11,12 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, kill_process, set_child_subreaper, set_parent_process_death_signal, wait,
+    DumpableBehavior, Pid, Signal, WaitOptions, set_child_subreaper, set_dumpable_behavior,
+    set_parent_process_death_signal, wait,
 };
 
 use super::level::Level;
+use super::orphans::end_descendants;
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report, Usage};
 use super::{doors, view};
 
@@ -31,13 +31,13 @@ pub(super) fn run() -> ExitCode {
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
     match lock_in(&order) {
-        Ok(()) => supervise(&control, &order, stdin),
+        Ok(missing) => supervise(&control, &order, stdin, missing),
         Err(what) => wire::report(&control, &Report::SetUpFailed { what }),
     }
     ExitCode::SUCCESS
 }
 
-fn lock_in(order: &Order) -> Result<(), String> {
+fn lock_in(order: &Order) -> Result<Vec<String>, String> {
     // Should the first stage be killed, this one goes with it.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| format!("tying the stages together: {error}"))?;
@@ -46,10 +46,13 @@ fn lock_in(order: &Order) -> Result<(), String> {
     if order.level == Level::Full {
         view::show_own_processes()?;
     }
+    // The command could otherwise look into this process, take its socket and tell the daemon what it likes.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .map_err(|error| format!("closing the supervisor: {error}"))?;
     doors::lock(order.level, &order.policy)
 }
 
-fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>) {
+fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>, missing: Vec<String>) {
     let child = Command::new(&order.program)
         .args(&order.args)
         .current_dir(&order.cwd)
@@ -61,7 +64,7 @@ fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>) {
         Ok(child) => child,
         Err(error) => return wire::report(control, &Report::ExecFailed { why: error.to_string() }),
     };
-    wire::report(control, &Report::Started);
+    wire::report(control, &Report::Started { missing });
     if let Ok(socket) = control.try_clone() {
         thread::spawn(move || end_with_the_daemon(socket));
     }
@@ -100,54 +103,4 @@ fn reap_until(command: u32) -> Option<ExitStatus> {
             Err(_none_left) => return None,
         }
     }
-}
-
-/// Kills what is left. Each process is stopped before any is killed, so that none can start another meanwhile.
-fn end_descendants() {
-    loop {
-        let mut stopped = HashSet::new();
-        loop {
-            let fresh: Vec<Pid> = descendants().into_iter().filter(|pid| !stopped.contains(pid)).collect();
-            if fresh.is_empty() {
-                break;
-            }
-            for pid in fresh {
-                let _gone_already = kill_process(pid, Signal::STOP);
-                stopped.insert(pid);
-            }
-        }
-        for &pid in &stopped {
-            let _gone_already = kill_process(pid, Signal::KILL);
-        }
-        loop {
-            match wait(WaitOptions::empty()) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(_none_left) => break,
-            }
-        }
-        if stopped.is_empty() {
-            return;
-        }
-    }
-}
-
-/// Every process below this one.
-fn descendants() -> Vec<Pid> {
-    let mut found = children("/proc/self/task");
-    let mut next = 0;
-    while let Some(pid) = found.get(next).copied() {
-        found.extend(children(&format!("/proc/{}/task", pid.as_raw_nonzero())));
-        next += 1;
-    }
-    found
-}
-
-fn children(threads: &str) -> Vec<Pid> {
-    let Ok(threads) = fs::read_dir(threads) else { return Vec::new() };
-    threads
-        .filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("children")).ok())
-        .flat_map(|pids| {
-            pids.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect::<Vec<_>>()
-        })
-        .collect()
 }

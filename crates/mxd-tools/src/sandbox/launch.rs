@@ -91,6 +91,7 @@ pub struct Child {
     pub stdout: Option<pipe::Receiver>,
     /// What it complains.
     pub stderr: Option<pipe::Receiver>,
+    pub(super) missing: Vec<String>,
     control: Control,
     supervisor: u32,
     /// Dropped with the child: tells the one who buries the supervisor that nobody waits for it any more.
@@ -177,6 +178,7 @@ impl Sandbox {
             stdin: pipes.stdin,
             stdout: pipes.stdout,
             stderr: pipes.stderr,
+            missing: Vec::new(),
             control,
             supervisor: id,
             owner,
@@ -219,7 +221,7 @@ impl Child {
             Report::Ended { code: Some(code), usage, .. } => Ok(Exit { end: End::Code(code), usage }),
             Report::Ended { signal: Some(signal), usage, .. } => Ok(Exit { end: End::Signal(signal), usage }),
             Report::Ended { .. }
-            | Report::Started
+            | Report::Started { .. }
             | Report::SetUpFailed { .. }
             | Report::ExecFailed { .. } => Err(SandboxError::Lost),
         }

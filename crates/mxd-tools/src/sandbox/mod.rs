@@ -12,8 +12,10 @@
 //! A [`Cell`] is what the commands of one agent share. [`Level`] says how much of all this the machine allows;
 //! [`Sandbox::probe`] finds out by trying.
 
+mod agent;
 mod anchor;
 mod cell;
+mod copies;
 mod doors;
 mod error;
 mod groups;
@@ -21,6 +23,7 @@ mod inner;
 mod launch;
 mod level;
 mod namespaces;
+mod orphans;
 mod outer;
 mod policy;
 mod probe;
@@ -28,11 +31,12 @@ mod system;
 mod view;
 mod wire;
 
+pub use agent::{Agent, Repository, Settled, User};
 pub use cell::Cell;
 pub use error::SandboxError;
 pub use launch::{Child, Command, End, Exit, Input, Launcher, Output, Sandbox};
 pub use level::{Level, Mode};
-pub use policy::{Limits, Network, Overlay, Policy, StandIn};
+pub use policy::{Copy, Limits, Network, Overlay, Policy, StandIn};
 pub use wire::Usage;
 
 use std::process::ExitCode;

@@ -5,6 +5,9 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, ExitCode, Stdio};
 
+use rustix::process::{Pid, set_child_subreaper};
+
+use super::orphans::end_descendants;
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report};
 use super::{groups, inner, namespaces};
 
@@ -18,7 +21,9 @@ pub(super) fn run() -> ExitCode {
         Ok(Some((order, _stdin))) => order,
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
-    match leave(&order).and_then(|()| start_inner(&control)) {
+    let done = adopt().and_then(|()| leave(&order)).and_then(|()| run_inner(&control));
+    end_descendants();
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(what) => {
             wire::report(&control, &Report::SetUpFailed { what });
@@ -35,8 +40,13 @@ fn leave(order: &Order) -> Result<(), String> {
     }
 }
 
+/// Without a process namespace, a command could kill the second stage; what that leaves comes here.
+fn adopt() -> Result<(), String> {
+    set_child_subreaper(Some(Pid::INIT)).map_err(|error| format!("adopting orphans: {error}"))
+}
+
 /// The second stage is our own binary again: the first process of its namespace, if it has one.
-fn start_inner(control: &UnixStream) -> Result<(), String> {
+fn run_inner(control: &UnixStream) -> Result<(), String> {
     let socket =
         control.as_fd().try_clone_to_owned().map_err(|error| format!("copying the socket: {error}"))?;
     let mut inner = Command::new("/proc/self/exe")

@@ -6,7 +6,7 @@ use super::error::SandboxError;
 use super::launch::{Command, End, Launcher, Output, Sandbox};
 use super::level::{Level, Mode};
 use super::policy::Policy;
-use super::system;
+use super::{groups, system};
 
 /// A program that every machine has, and what it says when the sandbox works.
 const TRIAL: &str = "echo inside";
@@ -24,18 +24,23 @@ impl Sandbox {
             Mode::Landlock => &[Level::Landlock],
             Mode::Off => return Ok(Self::at(launcher, Level::Off, Vec::new())),
         };
+        groups::sweep();
         let mut shortfalls = Vec::new();
         for &level in levels {
             let sandbox = Self::at(launcher.clone(), level, shortfalls.clone());
             match sandbox.try_out().await {
-                Ok(()) => return Ok(sandbox),
+                Ok(missing) => {
+                    shortfalls.extend(missing);
+                    return Ok(Self::at(launcher, level, shortfalls));
+                }
                 Err(why) => shortfalls.push(format!("level {level}: {why}")),
             }
         }
         Err(SandboxError::Unavailable { why: shortfalls.join("; ") })
     }
 
-    async fn try_out(&self) -> Result<(), String> {
+    /// Runs something. Returns what the kernel does not hold at this level.
+    async fn try_out(&self) -> Result<Vec<String>, String> {
         let policy = Policy { read: system::read(), hide: system::hide(), ..Policy::default() };
         let command = Command {
             program: "/bin/sh".to_owned(),
@@ -45,9 +50,10 @@ impl Sandbox {
             stderr: Output::Null,
             ..Command::default()
         };
-        let mut child = self.cell(policy).spawn(command).await.map_err(|error| error.to_string())?;
+        let cell = self.cell(policy);
+        let mut child = cell.spawn(command).await.map_err(|error| error.to_string())?;
         match child.wait().await.map_err(|error| error.to_string())?.end {
-            End::Code(0) => Ok(()),
+            End::Code(0) => Ok(std::mem::take(&mut child.missing)),
             End::Code(code) => Err(format!("a trial command ended with code {code}")),
             End::Signal(signal) => Err(format!("a trial command was ended by signal {signal}")),
         }

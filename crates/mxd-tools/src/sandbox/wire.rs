@@ -45,8 +45,8 @@ pub(super) struct Order {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
-    /// It runs.
-    Started,
+    /// It runs; this the kernel does not hold.
+    Started { missing: Vec<String> },
     /// The sandbox could not be set up.
     SetUpFailed { what: String },
     /// The program could not be started.

@@ -138,7 +138,8 @@ impl Processes {
         let child = tokio::select! {
             biased;
             () = order.cancel.cancelled() => return Err(StartError::Cancelled),
-            () = admitted.started.kill.cancelled() => return Err(StartError::Closed),
+            () = self.shared.closing.cancelled() => return Err(StartError::Closed),
+            () = admitted.started.kill.cancelled() => return Err(StartError::Cancelled),
             spawned = scope.cell.spawn(command) => spawned?,
         };
         Ok(admitted.run(child))

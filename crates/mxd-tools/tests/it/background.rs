@@ -2,9 +2,11 @@
 
 use std::fs;
 
-use mxd_tools::shell::CallId;
 use mxd_tools::shell::limits::MAX_BACKGROUND;
+use mxd_tools::shell::{CallId, Watcher};
 use serde_json::json;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use crate::scene::{MODES, Scene, marked, text};
 
@@ -100,15 +102,18 @@ async fn closing_ends_everything_and_lets_nothing_start() {
     let scene = Scene::new().await;
     let mut alive = scene.ear("alive");
     start(&scene, "exec 9>alive; (setsid sleep 1000 &); echo 1 >&9; sleep 1000").await;
-    let foreground = scene.bash("exec 9>alive; echo 2 >&9; sleep 1000");
+    let (sender, mut live) = mpsc::channel(8);
+    let (watcher, never) = (Watcher::new(sender), CancellationToken::new());
+    let args = json!({ "command": "exec 9>alive; echo 2; sleep 1000" });
+    let foreground = scene.call_with("c", args, &watcher, &never);
     let close = async {
         alive.line().await;
-        alive.line().await;
+        live.recv().await.unwrap();
         scene.scope.processes.close().await;
         alive.silence().await;
     };
     let (outcome, ()) = tokio::join!(foreground, close);
-    assert_eq!(text(&outcome), "[no output]\n[killed]");
+    assert_eq!(text(&outcome), "2\n[killed]");
     assert_eq!(text(&scene.bash("true").await), "the agent is being closed; no command can be started");
     assert_eq!(scene.scope.processes.next_completion().await.id, "bg-1");
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use mxd_tools::sandbox::Mode;
 use mxd_tools::shell::limits::{INLINE_BYTES, MAX_PROCESSES};
 use mxd_tools::shell::{CallId, Watcher};
 use serde_json::json;
@@ -48,6 +49,19 @@ async fn the_working_directory_persists_at_every_level() {
             format!("{}\n[exit code: 0]", scene.scope.worktree.display())
         );
     }
+}
+
+#[tokio::test]
+async fn a_folder_that_stands_in_for_another_is_the_agents_own() {
+    let scene = Scene::with(Mode::Full, &[]).await;
+    assert_eq!(
+        text(&scene.bash("mkdir /tmp/sub; cd /tmp/sub").await),
+        "[no output]\n[exit code: 0]\n[cwd: /tmp/sub]"
+    );
+    assert_eq!(text(&scene.bash("pwd; cd /tmp").await), "/tmp/sub\n[exit code: 0]\n[cwd: /tmp]");
+    assert!(text(&scene.bash("pwd; cd /usr").await).contains("[the command ended in /usr, which is outside"));
+    let outside = Scene::new().await;
+    assert!(text(&outside.bash("cd /tmp").await).contains("[the command ended in /tmp, which is outside"));
 }
 
 #[tokio::test]
@@ -275,7 +289,8 @@ async fn cancelling_ends_the_whole_tree_at_every_level() {
              (trap '' TERM HUP INT; ( ({hold}) & ) & ) ; ({hold}) & echo ready >&9; echo shown; wait"
         );
         let args = json!({ "command": command });
-        let (watcher, ended) = (Watcher::default(), CancellationToken::new());
+        let (sender, mut live) = mpsc::channel(8);
+        let (watcher, ended) = (Watcher::new(sender), CancellationToken::new());
         let call = async {
             let outcome = scene.call_with("c", args, &watcher, &cancel).await;
             ended.cancel();
@@ -283,6 +298,7 @@ async fn cancelling_ends_the_whole_tree_at_every_level() {
         };
         let stop = async {
             assert_eq!(alive.line().await, "ready");
+            assert_eq!(live.recv().await.unwrap().text, "shown\n");
             cancel.cancel();
             // Every process of the tree has the pipe; it falls silent when the last one is gone.
             alive.silence().await;
@@ -335,7 +351,7 @@ async fn a_call_cancelled_before_it_started_runs_nothing() {
 
 #[tokio::test]
 async fn a_secret_is_in_no_output() {
-    let scene = Scene::with(mxd_tools::sandbox::Mode::Off, &[("TOKEN", "hunter2-hunter2")]).await;
+    let scene = Scene::with(Mode::Off, &[("TOKEN", "hunter2-hunter2")]).await;
     let (sender, mut live) = mpsc::channel(64);
     let command = "echo $TOKEN; printf '%s' ${TOKEN:0:7}; echo ${TOKEN:7}; printf %s $TOKEN | base64; seq 1 4000; \
                    echo \"end $TOKEN\"";

@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
-use mxd_tools::sandbox::{Command, End, Launcher, Mode, Output, Policy, Sandbox, SandboxError};
-use tokio::io::AsyncReadExt;
+use mxd_tools::sandbox::{Command, End, Mode, Output, Policy, Sandbox, SandboxError};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 
-pub(crate) fn launcher() -> Launcher {
-    Launcher { program: PathBuf::from(env!("CARGO_BIN_EXE_mxd-sandbox")), args: Vec::new() }
-}
+use crate::farm::{Farm, launcher};
 
 fn bash(script: &str) -> Command {
     Command {
@@ -42,18 +40,91 @@ async fn a_program_that_is_not_there_is_named() {
     assert!(error.to_string().contains("/no/such/program"), "{error}");
 }
 
+const LEVELS: [Mode; 3] = [Mode::Full, Mode::Landlock, Mode::Off];
+
+/// Two processes, one of which has hidden from its parents, hold the writing end of a pipe.
+const HOLD: &str =
+    "(setsid nohup bash -c 'exec 3>pipe; echo held >&3; exec tail -f /dev/null' &) >/dev/null 2>&1
+    exec 3>pipe; echo held >&3; exec tail -f /dev/null";
+
 #[tokio::test]
-async fn every_level_runs_a_command() {
-    for mode in [Mode::Full, Mode::Landlock] {
-        let sandbox = Sandbox::probe(launcher(), mode).await.unwrap();
-        let policy = Policy {
-            read: vec!["/usr".into(), "/bin".into(), "/lib".into(), "/lib64".into(), "/etc".into()],
-            ..Policy::default()
-        };
-        let mut child = sandbox.cell(policy).spawn(bash("id; pwd; ls -la / /dev; cat /proc/self/status | grep -i -E 'cap|seccomp|nonew'; ls /proc; mount; echo $$; touch /x; touch /etc/x; ls /root; unshare -U true; ls /etc/ssh; ulimit -a; ip addr")).await.unwrap();
-        let mut text = String::new();
-        child.stdout.take().unwrap().read_to_string(&mut text).await.unwrap();
-        println!("{text}");
-        println!("{:?}", child.wait().await);
+async fn dropping_a_command_ends_everything_it_started() {
+    for mode in LEVELS {
+        let farm = Farm::new(mode).await;
+        let hut = farm.hut(&farm.agent("one"));
+        hut.run("mkfifo pipe").await.ok();
+        let child = hut.cell.spawn(hut.command(HOLD)).await.unwrap();
+        let mut held = BufReader::new(tokio::fs::File::open(hut.cwd.join("pipe")).await.unwrap());
+        for _command in 0..2 {
+            let mut line = String::new();
+            held.read_line(&mut line).await.unwrap();
+            assert_eq!(line, "held\n");
+        }
+        drop(child);
+        assert_eq!(held.read_line(&mut String::new()).await.unwrap(), 0, "level {}", farm.level());
     }
+}
+
+#[tokio::test]
+async fn what_a_command_leaves_behind_ends_with_it() {
+    for mode in LEVELS {
+        let farm = Farm::new(mode).await;
+        let hut = farm.hut(&farm.agent("one"));
+        hut.run("mkfifo pipe").await.ok();
+        let pipe = hut.cwd.join("pipe").to_string_lossy().into_owned();
+        let leave = format!(
+            "(setsid nohup bash -c 'exec 3>{pipe}; echo held >&3; exec tail -f /dev/null' &) >/dev/null 2>&1
+            read -r line <pipe; echo $line"
+        );
+        assert_eq!(hut.run(&leave).await.ok(), "held\n", "level {}", farm.level());
+        let left = hut.run_outside(&format!("pgrep -f 'exec 3>{pipe}' || true")).text;
+        assert_eq!(left.lines().count(), 1, "only the shell that looks: {left}");
+    }
+}
+
+#[tokio::test]
+async fn commands_of_an_agent_share_a_network_and_nobody_else_does() {
+    let farm = Farm::new(Mode::Full).await;
+    let (one, two) = (farm.hut(&farm.agent("one")), farm.hut(&farm.agent("two")));
+    let serve = "python3 -c 'import socket
+s = socket.create_server((\"127.0.0.1\", 0)); print(s.getsockname()[1], flush=True)
+while True: s.accept()[0].send(b\"served\\n\")'";
+    let mut server = one.cell.spawn(one.command(serve)).await.unwrap();
+    let mut port = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut port).await.unwrap();
+    let ask = format!("exec 3<>/dev/tcp/127.0.0.1/{} && head -n 1 <&3", port.trim());
+    assert_eq!(one.run(&ask).await.ok(), "served\n");
+    for stranger in [two.run(&ask).await, two.run_outside(&ask)] {
+        assert!(stranger.text.contains("Connection refused"), "{stranger:?}");
+    }
+}
+
+#[tokio::test]
+async fn commands_of_an_agent_share_temporary_files_and_nobody_else_does() {
+    for mode in [Mode::Full, Mode::Landlock] {
+        let farm = Farm::new(mode).await;
+        let (one, two) = (farm.hut(&farm.agent("one")), farm.hut(&farm.agent("two")));
+        one.run("echo kept > $TMPDIR/note; echo kept > ~/note").await.ok();
+        assert_eq!(one.run("cat $TMPDIR/note ~/note").await.ok(), "kept\nkept\n");
+        let there = two.run("ls $TMPDIR ~; cat /tmp/note").await;
+        assert!(!there.text.contains("kept"), "{there:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_used_is_told() {
+    let farm = Farm::new(Mode::Full).await;
+    let hut = farm.hut(&farm.agent("one"));
+    let mut child = hut.cell.spawn(hut.command("for i in {1..200000}; do :; done")).await.unwrap();
+    let usage = child.wait().await.unwrap().usage;
+    assert!(usage.cpu_ms > 0 && usage.peak_bytes > 1 << 20, "{usage:?}");
+}
+
+#[tokio::test]
+async fn an_order_that_is_too_large_is_refused_with_advice() {
+    let farm = Farm::new(Mode::Full).await;
+    let hut = farm.hut(&farm.agent("one"));
+    let error = hut.cell.spawn(hut.command(&"x".repeat(200_000))).await.unwrap_err();
+    assert!(matches!(error, SandboxError::TooLarge { .. }), "{error}");
+    assert!(error.to_string().contains("to a file"), "{error}");
 }

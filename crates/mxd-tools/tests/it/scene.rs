@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mxd_tools::builtin::{Context, background, bash};
 use mxd_tools::kept::Kept;
 use mxd_tools::outcome::{Outcome, Part};
-use mxd_tools::sandbox::{Mode, Policy, Sandbox};
+use mxd_tools::sandbox::{Mode, Policy, Sandbox, StandIn};
 use mxd_tools::scope::Scope;
 use mxd_tools::secrets::Secrets;
 use mxd_tools::shell::{CallId, Processes, Watcher};
@@ -18,7 +18,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::net::unix::pipe;
 use tokio_util::sync::CancellationToken;
 
-use crate::processes::launcher;
+use crate::farm::launcher;
 
 /// Every way in which commands can be held.
 pub(crate) const MODES: [Mode; 3] = [Mode::Off, Mode::Landlock, Mode::Full];
@@ -42,7 +42,14 @@ impl Scene {
         let kept = Kept::open(&scratch).unwrap();
         let processes = Processes::open(&scratch, kept.clone()).unwrap();
         let system = ["/usr", "/bin", "/lib", "/lib64", "/etc"].map(PathBuf::from);
-        let mut policy = Policy { read: system.to_vec(), write: vec![worktree.clone()], ..Policy::default() };
+        let own_tmp = StandIn { at: "/tmp".into(), folder: scratch.join("tmp") };
+        fs::create_dir(&own_tmp.folder).unwrap();
+        let mut policy = Policy {
+            read: system.to_vec(),
+            write: vec![worktree.clone()],
+            stand_ins: vec![own_tmp],
+            ..Policy::default()
+        };
         processes.allow(&mut policy);
         let sandbox = Sandbox::probe(launcher(), mode).await.unwrap();
         let mut env = vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())];

@@ -4,15 +4,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, PathBeneath, PathFd,
-    Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, LandlockStatus, NetPort,
+    PathBeneath, PathFd, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,
 };
 
 use super::super::level::Level;
 use super::super::policy::{Network, Policy};
 
-/// What we know of; an older kernel holds less, and the probe says so.
+/// What we know of; an older kernel holds less, and says so.
 const KNOWN: ABI = ABI::V9;
+
+/// Where Landlock stands alone, this much must be held: before, truncating a file was nobody's business.
+const NEEDED_ALONE: ABI = ABI::V3;
+
+/// What a kernel holds only from a version on, where Landlock stands alone.
+const SINCE: &[(ABI, &str)] = &[
+    (ABI::V5, "device controls"),
+    (ABI::V6, "signals to other processes of the user, and abstract sockets"),
+    (ABI::V9, "sockets in the file system"),
+];
 
 /// Devices that every program may use.
 const DEVICES: &[&str] = &[
@@ -27,19 +37,10 @@ const DEVICES: &[&str] = &[
     "/dev/shm",
 ];
 
-/// Restricts this process and all it will start.
-pub(super) fn restrict(level: Level, policy: &Policy) -> Result<(), String> {
+/// Restricts this process and all it will start. Returns what this kernel does not hold.
+pub(super) fn restrict(level: Level, policy: &Policy) -> Result<Vec<String>, String> {
     let failed = |error: landlock::RulesetError| format!("restricting files: {error}");
-    let mut ruleset = Ruleset::default()
-        .set_compatibility(CompatLevel::BestEffort)
-        .handle_access(AccessFs::from_all(KNOWN))
-        .and_then(|ruleset| ruleset.scope(Scope::from_all(KNOWN)))
-        .map_err(failed)?;
-    if level < Level::Full {
-        // With a network of its own, a command may listen and connect as it likes.
-        ruleset = ruleset.handle_access(AccessNet::from_all(KNOWN)).map_err(failed)?;
-    }
-    let mut rules = Rules { ruleset: ruleset.create().map_err(failed)? };
+    let mut rules = Rules { ruleset: handled(level, policy).and_then(Ruleset::create).map_err(failed)? };
     match level {
         Level::Full => rules.see(Path::new("/"))?,
         Level::Landlock | Level::Off => see_named(&mut rules, policy)?,
@@ -49,10 +50,36 @@ pub(super) fn restrict(level: Level, policy: &Policy) -> Result<(), String> {
         rules.connect(*port)?;
     }
     let status = rules.ruleset.restrict_self().map_err(failed)?;
-    match status.ruleset {
-        RulesetStatus::NotEnforced => Err("the kernel has no Landlock".to_owned()),
-        RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
+    if status.ruleset == RulesetStatus::NotEnforced {
+        return Err("the kernel has no Landlock".to_owned());
     }
+    let held = match status.landlock {
+        LandlockStatus::Available { effective_abi, .. } => effective_abi,
+        LandlockStatus::NotEnabled | LandlockStatus::NotImplemented => ABI::Unsupported,
+    };
+    let missing = SINCE.iter().filter(|(since, _)| level < Level::Full && held < *since);
+    Ok(missing.map(|(_, what)| format!("Landlock of this kernel does not hold {what}")).collect())
+}
+
+/// What the rules are about: everything, and what must not be missing.
+fn handled(level: Level, policy: &Policy) -> Result<Ruleset, landlock::RulesetError> {
+    let alone = level < Level::Full;
+    let needed = |alone| if alone { CompatLevel::HardRequirement } else { CompatLevel::BestEffort };
+    let ruleset = Ruleset::default()
+        .set_compatibility(needed(alone))
+        .handle_access(AccessFs::from_all(NEEDED_ALONE))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(KNOWN))?
+        .scope(Scope::from_all(KNOWN))?;
+    if !alone {
+        // With a network of its own, a command may listen and connect as it likes.
+        return Ok(ruleset);
+    }
+    // Without sockets there is nothing to hold.
+    ruleset
+        .set_compatibility(needed(policy.network != Network::None))
+        .handle_access(AccessNet::from_all(KNOWN))
+        .map(|ruleset| ruleset.set_compatibility(CompatLevel::BestEffort))
 }
 
 /// Below the top level everything is still there, so what may be seen is listed.

@@ -2,19 +2,21 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
+use super::super::level::Level;
 use super::super::policy::Limits;
 
 /// Lowers the limits of this process and its children; what is lower already stays.
-pub(super) fn apply(limits: &Limits) -> Result<(), String> {
+pub(super) fn apply(level: Level, limits: &Limits) -> Result<(), String> {
+    // Processes are counted by user and namespace. Without a namespace, everything the user runs would count.
+    let processes = (level == Level::Full).then_some((Resource::Nproc, limits.processes, "processes"));
     let wanted = [
         (Resource::Data, limits.memory_bytes, "memory"),
-        (Resource::Nproc, limits.processes, "processes"),
         (Resource::Fsize, limits.file_bytes, "file size"),
         (Resource::Cpu, limits.cpu_seconds, "processor time"),
         (Resource::Nofile, limits.open_files, "open files"),
         (Resource::Core, 0, "core dumps"),
     ];
-    for (resource, wanted, name) in wanted {
+    for (resource, wanted, name) in wanted.into_iter().chain(processes) {
         let allowed = getrlimit(resource).maximum.map_or(wanted, |most| most.min(wanted));
         setrlimit(resource, Rlimit { current: Some(allowed), maximum: Some(allowed) })
             .map_err(|error| format!("limiting {name}: {error}"))?;

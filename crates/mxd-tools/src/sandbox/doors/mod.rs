@@ -8,14 +8,15 @@ mod syscalls;
 use super::level::Level;
 use super::policy::Policy;
 
-/// Applies the limits, and what the level holds, to this process and all it will start.
-pub(super) fn lock(level: Level, policy: &Policy) -> Result<(), String> {
-    limits::apply(&policy.limits)?;
+/// Applies the limits, and what the level holds, to this process and all it will start. Returns what is not held.
+pub(super) fn lock(level: Level, policy: &Policy) -> Result<Vec<String>, String> {
+    limits::apply(level, &policy.limits)?;
     if level == Level::Off {
-        return Ok(());
+        return Ok(Vec::new());
     }
     privileges::give_up_new()?;
-    files::restrict(level, policy)?;
+    let missing = files::restrict(level, policy)?;
     privileges::give_up_own()?;
-    syscalls::filter(level, &policy.network)
+    syscalls::filter(level, &policy.network)?;
+    Ok(missing)
 }

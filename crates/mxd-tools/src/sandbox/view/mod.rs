@@ -7,6 +7,7 @@ mod remount;
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -56,11 +57,6 @@ pub(super) fn build(policy: &Policy) -> Result<(), String> {
         put(place)?;
     }
     remount::read_only(&places)?;
-    for (target, link) in
-        place::SYSTEM_LINKS.iter().filter_map(|path| Some((path, fs::read_link(under(OLD, path)).ok()?)))
-    {
-        symlink(&link, under(NEW, target)).map_err(|error| format!("linking {target}: {error}"))?;
-    }
     devices::populate()?;
     // The kernel shows processes anew only to those who see them all already; each command covers this.
     bind(&under(OLD, PROCESSES), &under(NEW, PROCESSES), true)?;
@@ -100,8 +96,11 @@ fn put(place: &Place) -> Result<(), String> {
     }
 }
 
-/// Shows a file or folder of the old root in the new one, with all that is mounted in it.
+/// Shows a file or folder of the old root in the new one, with all that is mounted in it. A link stays a link.
 fn bind(source: &Path, target: &Path, must_exist: bool) -> Result<(), String> {
+    if let Ok(to) = fs::read_link(source) {
+        return link(&to, target);
+    }
     let what = match fs::metadata(source) {
         Ok(what) => what,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => return Ok(()),
@@ -116,6 +115,17 @@ fn bind(source: &Path, target: &Path, must_exist: bool) -> Result<(), String> {
         .map_err(|error| format!("showing {}: {error}", shown(source)))
 }
 
+fn link(to: &Path, target: &Path) -> Result<(), String> {
+    if fs::symlink_metadata(target).is_ok() {
+        return Ok(());
+    }
+    if let Some(folder) = target.parent() {
+        make_folder(folder)?;
+    }
+    symlink(to, target).map_err(|error| format!("linking {}: {error}", target.display()))
+}
+
+/// A folder under a layer of changes. Where the file system allows no layers, the folder is only to be looked at.
 fn overlay(lower: &Path, (upper, work): (&Path, &Path), target: &Path) -> Result<(), String> {
     if !lower.is_dir() {
         return Ok(());
@@ -128,17 +138,16 @@ fn overlay(lower: &Path, (upper, work): (&Path, &Path), target: &Path) -> Result
         upper.display(),
         work.display()
     );
-    if options.chars().filter(|&letter| letter == ',').count() != 3 || options.contains(['\\', ':']) {
-        return Err(format!("the path of {} has a comma, colon or backslash", shown(lower)));
+    let names_options = |path: &&Path| path.as_os_str().as_bytes().iter().any(|byte| b",:\\".contains(byte));
+    let separable = ![lower, &upper, &work].iter().any(names_options);
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    if separable && mount(Some("overlay"), target, Some("overlay"), flags, Some(options.as_str())).is_ok() {
+        return Ok(());
     }
-    mount(
-        Some("overlay"),
-        target,
-        Some("overlay"),
-        MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
-        Some(options.as_str()),
-    )
-    .map_err(|error| format!("layering {}: {error}", shown(lower)))
+    bind(lower, target, true)?;
+    let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | flags;
+    mount(NOTHING, target, NOTHING, flags, NOTHING)
+        .map_err(|error| format!("showing {}: {error}", shown(lower)))
 }
 
 /// The processes of this command, and no others: covers `/proc` of the view for the one who asks.

@@ -1,11 +1,8 @@
 //! The places of a view, in the order in which they are put.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::super::policy::Policy;
-
-/// Folders that are links in most systems today, and real ones in the others.
-pub(super) const SYSTEM_LINKS: &[&str] = &["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
 /// One file or folder of the view.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,13 +49,9 @@ pub(super) fn sorted(policy: &Policy) -> Vec<Place> {
         from: overlay.lower.clone(),
         kind: Kind::Overlay { upper: overlay.upper.clone(), work: overlay.work.clone() },
     }));
-    places.extend(policy.read.iter().filter(|path| !is_system_link(path)).map(here(Kind::Read)));
+    places.extend(policy.read.iter().map(here(Kind::Read)));
     // Stable, so what was pushed first wins.
     places.sort_by(|a, b| a.at.cmp(&b.at));
     places.dedup_by(|later, earlier| later.at == earlier.at);
     places
-}
-
-fn is_system_link(path: &Path) -> bool {
-    SYSTEM_LINKS.iter().any(|link| path == Path::new(link)) && super::under(super::OLD, path).is_symlink()
 }

@@ -1,0 +1,29 @@
+//! Words on a terminal. Colour comes only where there is one.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+
+/// Good.
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default().bold();
+/// Works, but not as well as it could.
+pub(crate) const WEAK: Style = AnsiColor::Yellow.on_default().bold();
+/// Does not work.
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// One line to standard output. Nobody reading is not our fault.
+pub(crate) fn line(text: impl AsRef<str>) {
+    let _closed = writeln!(anstream::stdout(), "{}", text.as_ref());
+}
+
+/// A failure, and the code for it.
+pub(crate) fn failure(text: impl AsRef<str>) -> ExitCode {
+    let _closed = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {}", text.as_ref());
+    ExitCode::from(1)
+}
+
+/// A runtime for what has to wait.
+pub(crate) fn wait_for<T>(work: impl Future<Output = T>) -> io::Result<T> {
+    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work))
+}

@@ -1,0 +1,77 @@
+//! The program, from outside.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output};
+
+fn mxd(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mxd"))
+        .args(arguments)
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn the_doctor_names_the_level_of_the_sandbox() {
+    let output = mxd(&["doctor", "--json"]);
+    assert!(output.status.success(), "{}", text(&output.stdout));
+    let findings: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let names: Vec<&str> = findings.iter().filter_map(|finding| finding["name"].as_str()).collect();
+    assert_eq!(names, ["sandbox", "limits", "git", "bash"]);
+    assert!(findings[0]["what"].as_str().unwrap().contains("Landlock"), "{findings:?}");
+    let words = text(&mxd(&["doctor"]).stdout);
+    assert!(words.starts_with("   ok  sandbox  full"), "{words}");
+    assert!(!words.contains('\u{1b}'), "colour without a terminal: {words}");
+}
+
+#[test]
+fn a_command_runs_with_its_output_and_its_code() {
+    let output = mxd(&["run", "--", "bash", "-c", "echo out; echo err >&2; exit 7"]);
+    assert_eq!((text(&output.stdout).as_str(), text(&output.stderr).as_str()), ("out\n", "err\n"));
+    assert_eq!(output.status.code(), Some(7));
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let output = mxd(&["run", "--", "no-such-program"]);
+    assert!(text(&output.stderr).contains("no-such-program"), "{}", text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn nobody_else_can_start_a_supervisor() {
+    let output = Command::new(env!("CARGO_BIN_EXE_mxd")).args(["__sandbox", "inner"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(96));
+}
+
+/// The commands hold the writing end of a pipe, also one that has hidden from its parents; the end of the file is the
+/// end of all of them.
+#[test]
+fn when_the_program_is_killed_everything_it_started_ends() {
+    for level in ["full", "landlock", "off"] {
+        let folder = tempfile::TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let hold = "exec 3>pipe; echo held >&3; exec tail -f /dev/null";
+        let script = format!("(setsid nohup bash -c '{hold}' &) >/dev/null 2>&1; {hold}");
+        let mut daemon = Command::new(env!("CARGO_BIN_EXE_mxd"))
+            .args(["run", "--sandbox", level, "--", "bash", "-c", &script])
+            .current_dir(folder.path())
+            .spawn()
+            .unwrap();
+        let mut held = BufReader::new(File::open(&pipe).unwrap());
+        for _command in 0..2 {
+            let mut line = String::new();
+            held.read_line(&mut line).unwrap();
+            assert_eq!(line, "held\n", "level {level}");
+        }
+        daemon.kill().unwrap();
+        daemon.wait().unwrap();
+        assert_eq!(held.read_line(&mut String::new()).unwrap(), 0, "level {level}");
+    }
+}
