@@ -21,4 +21,5 @@ pub mod prompt;
 pub mod raw;
 pub mod state;
 pub mod time;
+pub mod tool;
 pub mod tree;

@@ -22,5 +22,6 @@ mod round_trip;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;
 mod status;
+mod tool;
 mod vocabulary;
 mod world;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use mxd_core::tool::{EffectSet, SideEffect};
 use mxd_tools::sandbox::{Command, End, Mode, Output, Policy, Sandbox, SandboxError};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 
@@ -127,4 +128,19 @@ async fn an_order_that_is_too_large_is_refused_with_advice() {
     let error = hut.cell.spawn(hut.command(&"x".repeat(200_000))).await.unwrap_err();
     assert!(matches!(error, SandboxError::TooLarge { .. }), "{error}");
     assert!(error.to_string().contains("to a file"), "{error}");
+}
+
+#[tokio::test]
+async fn the_classes_of_a_tool_decide_what_its_process_can_change() {
+    let write = "echo new > new && git commit -q --allow-empty -m new";
+    for mode in [Mode::Full, Mode::Landlock] {
+        let farm = Farm::new(mode).await;
+        let looks = farm.agent("one").held_to(EffectSet::NONE.with(SideEffect::Read));
+        let looking = farm.hut(&looks).run(&format!("cat README; git log --format=%s; {write}")).await;
+        assert!(looking.text.starts_with("hello\nstart\n"), "{looking:?}");
+        assert_ne!(looking.end, End::Code(0), "{looking:?}");
+        assert!(!farm.at("data/trees/one/new").exists(), "{looking:?}");
+        let writes = farm.agent("one").held_to(EffectSet::NONE.with(SideEffect::Write));
+        farm.hut(&writes).run(write).await.ok();
+    }
 }

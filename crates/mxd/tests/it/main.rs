@@ -1,4 +1,5 @@
 //! The program, from outside.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -12,6 +12,8 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use mxd_core::tool::{EffectSet, SideEffect};
+
 use super::level::Level;
 use super::policy::{Limits, Network, Policy, StandIn};
 use super::system;
@@ -87,6 +89,21 @@ impl Agent {
         ]);
         let env = self.user.environment(level, &home, &tmp);
         Ok(Settled { policy, env })
+    }
+
+    /// The same, held to what the side-effect classes of a tool server allow. Programs are run to change something,
+    /// and a chain is reached over the network; everything else only looks.
+    #[must_use]
+    pub fn held_to(mut self, effects: EffectSet) -> Self {
+        if !effects.contains(SideEffect::Write) && !effects.contains(SideEffect::Shell) {
+            for root in std::iter::once(&mut self.worktree).chain(&mut self.extra) {
+                root.access = Access::Read;
+            }
+        }
+        if !effects.contains(SideEffect::Network) && !effects.contains(SideEffect::Chain) {
+            self.network = Network::None;
+        }
+        self
     }
 
     fn give(&self, root: &Root, policy: &mut Policy) -> io::Result<()> {

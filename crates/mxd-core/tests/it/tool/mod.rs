@@ -1,0 +1,11 @@
+//! Tools from outside: names, rules, skills and the gate.
+
+mod any;
+mod approvals;
+mod args;
+mod capabilities;
+mod gate;
+mod names;
+mod patterns;
+mod skills;
+mod specs;
