@@ -88,10 +88,7 @@ fn finished(ended: &Ended, at: &Whereabouts) -> Outcome {
 }
 
 fn cancelled(ended: &Ended) -> Outcome {
-    Outcome::error(format!(
-        "{}[cancelled: the command and everything it started were ended]",
-        shown(&ended.output)
-    ))
+    Outcome::error(format!("{}[the command and everything it started were ended]", shown(&ended.output)))
 }
 
 fn told_of_move(moved: &Moved, waited: u64) -> Outcome {

@@ -1,5 +1,6 @@
 //! All built-in tools: what a model is told about them, and which function each is.
 
+use mxd_core::tool::SideEffect;
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
 use schemars::{JsonSchema, Schema};
@@ -37,6 +38,8 @@ pub struct Listing {
     pub description: &'static str,
     /// The schema of its arguments.
     pub input_schema: Value,
+    /// What it does to the world.
+    pub effect: SideEffect,
     /// How long a call may take.
     pub timeout_ms: u64,
 }
@@ -49,6 +52,7 @@ pub fn tools() -> Vec<Listing> {
             name: bash::NAME,
             description: bash::DESCRIPTION,
             input_schema: schema::<bash::Args>(),
+            effect: SideEffect::Shell,
             timeout_ms: MAX_FOREGROUND_TIMEOUT_MS + MARGIN_MS,
         },
         Listing {
@@ -56,6 +60,7 @@ pub fn tools() -> Vec<Listing> {
             name: background::NAME,
             description: background::DESCRIPTION,
             input_schema: schema::<background::Args>(),
+            effect: SideEffect::Shell,
             timeout_ms: MAX_AWAIT_MS + MARGIN_MS,
         },
     ]

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{PatternOptions, ValidationError, Validator};
+use mxd_core::tool::ArgProblem;
 use serde_json::Value;
 
 /// Problems of one call that are told.
@@ -25,15 +26,6 @@ pub struct SchemaError {
     pub why: String,
 }
 
-/// What is wrong with one argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Misfit {
-    /// Where, as a JSON pointer; empty for the arguments as a whole.
-    pub path: String,
-    /// What is wrong, to be read behind the path.
-    pub problem: String,
-}
-
 impl Schema {
     /// Compiles a schema.
     ///
@@ -48,24 +40,24 @@ impl Schema {
     }
 
     /// What is wrong with these arguments; nothing when they fit.
-    pub fn misfits(&self, args: &Value) -> Vec<Misfit> {
-        self.validator.iter_errors(args).flat_map(|error| misfits(&error)).take(MAX_PROBLEMS).collect()
+    pub fn problems(&self, args: &Value) -> Vec<ArgProblem> {
+        self.validator.iter_errors(args).flat_map(|error| problems(&error)).take(MAX_PROBLEMS).collect()
     }
 }
 
-fn misfits(error: &ValidationError<'_>) -> Vec<Misfit> {
+fn problems(error: &ValidationError<'_>) -> Vec<ArgProblem> {
     let at = error.instance_path().to_string();
     let below = |name: &str| format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"));
-    let here = |problem: String| vec![Misfit { path: at.clone(), problem: short(&problem) }];
+    let here = |problem: String| vec![ArgProblem { path: at.clone(), problem: short(&problem) }];
     match error.kind() {
         ValidationErrorKind::Required { property } => {
             let name = property.as_str().map_or_else(|| property.to_string(), str::to_owned);
-            vec![Misfit { path: below(&name), problem: "is required".to_owned() }]
+            vec![ArgProblem { path: below(&name), problem: "is required".to_owned() }]
         }
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected
             .iter()
-            .map(|name| Misfit { path: below(name), problem: "is no argument of this tool".to_owned() })
+            .map(|name| ArgProblem { path: below(name), problem: "is no argument of this tool".to_owned() })
             .collect(),
         ValidationErrorKind::Type { kind } => {
             here(format!("is {}, expected {}", kind_of(error.instance()), expected(kind)))

@@ -5,6 +5,7 @@ mod background;
 mod bash;
 mod farm;
 mod git_inside;
+mod plane;
 mod processes;
 mod real_work;
 mod results;

@@ -1,16 +1,17 @@
 //! Arguments against schemas, in words.
 
+use mxd_core::tool::ArgProblem;
 use mxd_tools::builtin;
-use mxd_tools::plane::schema::{Misfit, Schema};
+use mxd_tools::plane::schema::Schema;
 use serde_json::{Value, json};
 
 fn told(schema: &Value, args: &Value) -> Vec<String> {
-    let misfits = Schema::compile(schema).unwrap().misfits(args);
-    misfits.into_iter().map(|Misfit { path, problem }| format!("`{path}` {problem}")).collect()
+    let problems = Schema::compile(schema).unwrap().problems(args);
+    problems.into_iter().map(|ArgProblem { path, problem }| format!("`{path}` {problem}")).collect()
 }
 
 #[test]
-fn every_misfit_names_its_path_and_what_is_expected() {
+fn every_problem_names_its_path_and_what_is_expected() {
     let schema = json!({
         "type": "object",
         "additionalProperties": false,
@@ -67,8 +68,8 @@ fn a_schema_that_is_none_or_reaches_out_is_refused() {
 #[test]
 fn a_pattern_cannot_make_us_think_for_ever() {
     let schema = json!({ "type": "object", "properties": { "a": { "pattern": "^(a+)+$" } } });
-    let misfits = told(&schema, &json!({ "a": "a".repeat(50_000) + "!" }));
-    assert_eq!(misfits, ["`/a` does not match ^(a+)+$"]);
+    let problems = told(&schema, &json!({ "a": "a".repeat(50_000) + "!" }));
+    assert_eq!(problems, ["`/a` does not match ^(a+)+$"]);
 }
 
 #[test]
@@ -77,7 +78,8 @@ fn what_models_see_of_the_built_in_tools() {
         .into_iter()
         .map(|tool| {
             Schema::compile(&tool.input_schema).unwrap();
-            json!({ "name": tool.name, "description": tool.description, "schema": tool.input_schema })
+            json!({ "name": tool.name, "description": tool.description, "effect": tool.effect,
+                "timeout_ms": tool.timeout_ms, "schema": tool.input_schema })
         })
         .collect();
     let seen = serde_json::to_string_pretty(&seen).unwrap();
