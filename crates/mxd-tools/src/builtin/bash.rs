@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::context::Context;
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, Part};
 use crate::shell::limits::{FOREGROUND_TIMEOUT_MS, MAX_COMMAND_CHARS, MAX_FOREGROUND_TIMEOUT_MS};
-use crate::shell::{Ended, Moved, Mover, Order, Output, Shown, StartError, Waited, Whereabouts};
+use crate::shell::{Ended, Moved, Mover, Order, Output, Shown, StartError, Waited};
 
 /// What it is called.
 pub const NAME: &str = "bash";
@@ -46,44 +46,49 @@ fn foreground_timeout() -> u64 {
 
 /// Runs the command.
 pub async fn run(args: Args, context: Context<'_>) -> Outcome {
-    let order = Order {
-        call: context.call,
-        command: &args.command,
-        watcher: context.watcher,
-        cancel: context.cancel,
-    };
-    let processes = &context.scope.processes;
+    match started(&args, context).await {
+        Ok(outcome) => match context.scope.processes.away() {
+            Some(away) => with_line(outcome, &format!("[cwd: {}]", away.display())),
+            None => outcome,
+        },
+        Err(error) => Outcome::error(error.to_string()),
+    }
+}
+
+async fn started(args: &Args, context: Context<'_>) -> Result<Outcome, StartError> {
+    let Context { scope, call, watcher, cancel } = context;
+    let order = Order { call, command: &args.command, watcher, cancel };
     if args.run_in_background || args.foreground_timeout == 0 {
-        let started = processes.start_background(context.scope, order).await;
-        return started.map_or_else(refused, |started| {
-            let note = started.note().map(|note| format!("[{note}]\n")).unwrap_or_default();
-            Outcome::text(format!("{note}{}", in_background(&started.id(), started.output())))
-        });
+        let started = scope.processes.start_background(scope, order).await?;
+        let outcome = Outcome::text(in_background(&started.id(), started.output()));
+        return Ok(noted(outcome, started.note()));
     }
     let patience = Duration::from_millis(args.foreground_timeout.min(MAX_FOREGROUND_TIMEOUT_MS));
-    match processes.start_foreground(context.scope, order).await {
-        Err(error) => refused(error),
-        Ok(command) => match command.wait(patience, context.cancel).await {
-            Waited::Ended { ended, at } => finished(&ended, &at),
-            Waited::Cancelled(ended) => cancelled(&ended),
-            Waited::Moved(moved) => told_of_move(&moved, args.foreground_timeout),
-        },
+    let command = scope.processes.start_foreground(scope, order).await?;
+    Ok(match command.wait(patience, cancel).await {
+        Waited::Ended { ended, note } => noted(finished(&ended), note.as_deref()),
+        Waited::Cancelled(ended) => cancelled(&ended),
+        Waited::Moved(moved) => told_of_move(&moved, args.foreground_timeout),
+    })
+}
+
+fn noted(outcome: Outcome, note: Option<&str>) -> Outcome {
+    match note {
+        Some(note) => with_line(outcome, &format!("[{note}]")),
+        None => outcome,
     }
 }
 
-fn refused(error: StartError) -> Outcome {
-    Outcome::error(error.to_string())
+fn with_line(mut outcome: Outcome, line: &str) -> Outcome {
+    if let Some(Part::Text(text)) = outcome.parts.last_mut() {
+        text.push('\n');
+        text.push_str(line);
+    }
+    outcome
 }
 
-fn finished(ended: &Ended, at: &Whereabouts) -> Outcome {
-    let mut text = shown(&ended.output);
-    let _infallible = write!(text, "[{}]", ended.ending.in_words());
-    if let Some(note) = &at.note {
-        let _infallible = write!(text, "\n[{note}]");
-    }
-    if let Some(away) = &at.away {
-        let _infallible = write!(text, "\n[cwd: {}]", away.display());
-    }
+fn finished(ended: &Ended) -> Outcome {
+    let text = format!("{}[{}]", shown(&ended.output), ended.ending.in_words());
     Outcome { is_error: !ended.ending.is_success(), ..Outcome::text(text) }
 }
 

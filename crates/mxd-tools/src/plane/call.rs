@@ -51,7 +51,7 @@ pub struct Authority<'a> {
     pub approved: Option<CallHash>,
 }
 
-/// What a call came to. Secrets are gone from all of it.
+/// What a call came to. Secrets are gone from what the model reads of it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Settlement {
     /// The tool ran and ended. It may have failed: that is an outcome, too.

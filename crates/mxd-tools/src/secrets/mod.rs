@@ -1,7 +1,7 @@
 //! Secret values that must not come out again: found in any text, also when it arrives in pieces.
 //!
 //! What is looked for is a value as it is and in the forms in which programs print it by accident:
-//! base64, URL-encoded, escaped as JSON, each line of a key by itself ([`forms`]). A value that somebody
+//! base64, URL-encoded, escaped as JSON, each line of a key by itself. A value that somebody
 //! deliberately encodes in another way is not found; what keeps a secret from an agent is not to give it one.
 
 mod forms;

@@ -51,15 +51,6 @@ pub(super) struct Start {
     pub(super) note: Option<String>,
 }
 
-/// Where the agent is after a command.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Whereabouts {
-    /// The folder, unless it is the root of the worktree.
-    pub(crate) away: Option<PathBuf>,
-    /// What became of the folder the command ended in.
-    pub(crate) note: Option<String>,
-}
-
 impl Cwd {
     /// Where a command starts now.
     pub(super) fn start(&mut self, scope: &Scope) -> Start {
@@ -74,11 +65,16 @@ impl Cwd {
         Start { path: self.at.clone().unwrap_or_else(|| scope.worktree.clone()), note }
     }
 
-    /// Takes in where a command ended.
-    pub(super) fn end(&mut self, scope: &Scope, number: u64, ended: Ended<'_>) -> Whereabouts {
+    /// Where the agent is, unless it is at the root of the worktree.
+    pub(super) fn away(&self) -> Option<PathBuf> {
+        self.at.clone()
+    }
+
+    /// Takes in where a command ended, and says what the agent has to know about it.
+    pub(super) fn end(&mut self, scope: &Scope, number: u64, ended: Ended<'_>) -> Option<String> {
         let root = fs::canonicalize(&scope.worktree).unwrap_or_else(|_| scope.worktree.clone());
         let started = fs::canonicalize(ended.started).unwrap_or_else(|_| ended.started.to_owned());
-        let note = match ended.said {
+        match ended.said {
             Said::At(said) if said != started && number >= self.by => {
                 self.by = number;
                 let why = refusal(&said, scope);
@@ -94,8 +90,7 @@ impl Cwd {
                 Some("where the command ended is no path; the next starts where it did".to_owned())
             }
             Said::At(_) | Said::Nothing => None,
-        };
-        Whereabouts { away: self.at.clone(), note }
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::cwd::{self, Whereabouts};
+use super::cwd;
 use super::end::Ending;
 use super::output::Output;
 use super::processes::Shared;
@@ -27,7 +27,11 @@ pub(crate) struct Foreground<'a> {
 #[derive(Debug)]
 pub(crate) enum Waited {
     /// It ended.
-    Ended { ended: Arc<Ended>, at: Whereabouts },
+    Ended {
+        ended: Arc<Ended>,
+        /// What the agent has to know about its working directory.
+        note: Option<String>,
+    },
     /// It was ended because the call was cancelled.
     Cancelled(Arc<Ended>),
     /// It runs on in the background.
@@ -104,9 +108,8 @@ impl<'a> Foreground<'a> {
         let ended = self.end().await;
         let said = self.shared.take_report(self.started.number);
         let folders = cwd::Ended { started: &self.started.at.path, said };
-        let mut at = self.shared.table().cwd.end(self.scope, self.started.number, folders);
-        at.note = at.note.or_else(|| self.started.at.note.take());
-        Waited::Ended { ended, at }
+        let note = self.shared.table().cwd.end(self.scope, self.started.number, folders);
+        Waited::Ended { ended, note: note.or_else(|| self.started.at.note.take()) }
     }
 
     async fn end(&mut self) -> Arc<Ended> {

@@ -1,7 +1,7 @@
 //! The commands of one agent: started, watched, moved to the background, ended.
 //!
-//! [`Processes`] knows all of them. Each has a task of its own ([`run`]) that owns the child and pumps its
-//! output ([`output`]); when it ends, the one who waits for it or the queue of [`Completion`]s gets the
+//! [`Processes`] knows all of them. Each has a task of its own that owns the child and pumps its
+//! output; when it ends, the one who waits for it or the queue of [`Completion`]s gets the
 //! result, never both. Nothing outlives [`Processes::close`], nor the last handle.
 
 mod cwd;
@@ -22,7 +22,6 @@ pub use processes::Processes;
 pub use start::StartError;
 pub use table::{Completion, Snapshot, State};
 
-pub(crate) use cwd::Whereabouts;
 pub(crate) use foreground::{Moved, Mover, Waited};
 pub(crate) use output::{Output, Shown};
 pub(crate) use start::Order;

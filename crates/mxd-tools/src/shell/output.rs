@@ -6,18 +6,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::AsyncWriteExt as _;
 
-use super::limits::{FILE_HEAD_BYTES, FILE_TAIL_BYTES, NOTICE_TAIL_BYTES};
+use super::limits::{
+    FILE_HEAD_BYTES, FILE_TAIL_BYTES, NOTICE_TAIL_BYTES, PREVIEW_HEAD_BYTES, PREVIEW_TAIL_BYTES,
+};
 use super::live::Feed;
 use super::text::{self, plain};
 use crate::kept::Kept;
 use crate::secrets::{Redactor, Secrets};
 
-/// Bytes from the beginning that are in memory. Escape sequences can make much of what is shown as little.
+/// Bytes from the beginning that are in memory when output is so long that its end is not all of it. Escape
+/// sequences can make what is shown a small part.
 const MEMORY_HEAD_BYTES: usize = 64 << 10;
 
 /// The two ends of what came so far, for whoever asks while the command runs.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Window(Arc<Mutex<Ends>>);
+#[derive(Debug, Clone)]
+pub(super) struct Window {
+    ends: Arc<Mutex<Ends>>,
+    secrets: Secrets,
+}
 
 #[derive(Debug, Default)]
 struct Ends {
@@ -27,14 +33,23 @@ struct Ends {
 }
 
 impl Window {
+    fn new(secrets: Secrets) -> Self {
+        Self { ends: Arc::default(), secrets }
+    }
+
     fn ends(&self) -> MutexGuard<'_, Ends> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The last lines so far.
     pub(super) fn tail(&self) -> String {
-        let ends = self.ends();
-        text::tail(&plain(&ends.last(NOTICE_TAIL_BYTES * 4)), NOTICE_TAIL_BYTES).to_owned()
+        let last = self.ends().last(NOTICE_TAIL_BYTES * 4);
+        text::tail(&self.readable(&last), NOTICE_TAIL_BYTES).to_owned()
+    }
+
+    /// As a model reads it. Without its escape sequences output can show a secret that was cut apart by them.
+    fn readable(&self, bytes: &[u8]) -> String {
+        self.secrets.redact(&plain(bytes))
     }
 
     /// How many bytes came so far.
@@ -44,18 +59,20 @@ impl Window {
 
     /// What to show of it.
     pub(super) fn shown(&self) -> Shown {
-        let ends = self.ends();
-        if ends.total <= ends.head.len() as u64 {
-            let whole = plain(&ends.head);
-            return match text::preview(&whole) {
-                None => Shown::Whole(whole),
+        let (head, tail, total) = {
+            let ends = self.ends();
+            (ends.head.clone(), ends.last(FILE_TAIL_BYTES), ends.total)
+        };
+        let end = self.readable(&tail);
+        if total == tail.len() as u64 {
+            return match text::preview(&end) {
+                None => Shown::Whole(end),
                 Some(ends) => Shown::Ends { head: ends.head.to_owned(), tail: ends.tail.to_owned() },
             };
         }
-        let (head, tail) = (plain(&ends.head), plain(&ends.last(FILE_TAIL_BYTES)));
         Shown::Ends {
-            head: text::head(&head, super::limits::PREVIEW_HEAD_BYTES).to_owned(),
-            tail: text::tail(&tail, super::limits::PREVIEW_TAIL_BYTES).to_owned(),
+            head: text::head(&self.readable(&head), PREVIEW_HEAD_BYTES).to_owned(),
+            tail: text::tail(&end, PREVIEW_TAIL_BYTES).to_owned(),
         }
     }
 }
@@ -140,7 +157,7 @@ impl Sink {
             problem: None,
             redactor: secrets.redactor(),
             feed,
-            window: Window::default(),
+            window: Window::new(secrets.clone()),
         })
     }
 

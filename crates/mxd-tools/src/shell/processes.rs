@@ -96,6 +96,11 @@ impl Processes {
         }
     }
 
+    /// Where the next command starts, unless that is the root of the worktree.
+    pub fn away(&self) -> Option<PathBuf> {
+        self.shared.table().cwd.away()
+    }
+
     /// The background commands, those that ended first.
     pub fn list(&self) -> Vec<Snapshot> {
         self.shared.table().snapshots()

@@ -217,7 +217,8 @@ fn admit(
         number,
         Running {
             call: order.call.clone(),
-            command: order.command.to_owned(),
+            // Notices and lists show it.
+            command: scope.secrets.redact(order.command),
             place,
             since: Instant::now(),
             output: started.output.clone(),

@@ -57,6 +57,12 @@ async fn a_timeout_of_zero_is_the_background_at_once() {
     let outcome = scene.call("c", json!({ "command": "cd /; echo done", "foreground_timeout": 0 })).await;
     assert!(text(&outcome).starts_with("[runs in the background as bg-1;"), "{}", text(&outcome));
     assert_eq!(scene.scope.processes.next_completion().await.tail, "done\n");
+    scene.bash("mkdir sub; cd sub").await;
+    let outcome = scene.call("c", json!({ "command": "pwd", "foreground_timeout": 0 })).await;
+    let sub = scene.path("sub");
+    assert!(text(&outcome).ends_with(&format!("\n[cwd: {}]", sub.display())), "{}", text(&outcome));
+    assert_eq!(scene.scope.processes.next_completion().await.tail, format!("{}\n", sub.display()));
+    scene.bash("cd ..").await;
     let pwd = text(&scene.bash("pwd").await);
     assert!(pwd.starts_with(&format!("{}\n[exit", scene.scope.worktree.display())), "{pwd}");
 }

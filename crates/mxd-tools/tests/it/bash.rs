@@ -370,6 +370,18 @@ async fn a_secret_is_in_no_output() {
 }
 
 #[tokio::test]
+async fn a_secret_is_in_no_notice() {
+    let scene = Scene::with(Mode::Off, &[("TOKEN", "hunter2-hunter2")]).await;
+    let command = "printf '%s\\033[0m%s' ${TOKEN:0:5} ${TOKEN:5}; : hunter2-hunter2";
+    scene.call("c", json!({ "command": command, "run_in_background": true })).await;
+    let completion = scene.scope.processes.next_completion().await;
+    assert_eq!(completion.tail, "[redacted]");
+    assert!(!completion.command.contains("hunter2"), "{}", completion.command);
+    let listed = scene.scope.processes.list();
+    assert!(!format!("{listed:?} {:?}", scene.scope).contains("hunter2"), "{listed:?}");
+}
+
+#[tokio::test]
 async fn there_is_a_limit_on_commands_at_once() {
     let scene = Scene::new().await;
     let gate = scene.gate("gate");
