@@ -3,7 +3,7 @@
 use std::fs;
 
 use mxd_tools::shell::limits::MAX_BACKGROUND;
-use mxd_tools::shell::{CallId, Watcher};
+use mxd_tools::shell::{CallId, Completion, Watcher};
 use serde_json::json;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -43,12 +43,7 @@ async fn a_background_command_is_listed_shown_and_told_about_once() {
     assert_eq!(fs::read_to_string(output).unwrap(), "line\nend\n");
     // Closing ends what is left; had the end been told twice, the second notice would be there now.
     scene.scope.processes.close().await;
-    let nothing = tokio::select! {
-        biased;
-        completion = scene.scope.processes.next_completion() => Some(completion),
-        () = std::future::ready(()) => None,
-    };
-    assert_eq!(nothing, None);
+    assert_eq!(another_notice(&scene).await, None);
 }
 
 #[tokio::test]
@@ -163,6 +158,48 @@ async fn notices_wait_until_they_are_taken_and_hold_back_more_commands() {
         assert_eq!(completion.tail, format!("{number}\n"));
     }
     start(&scene, "true").await;
+}
+
+#[tokio::test]
+async fn whoever_moves_a_command_its_end_is_told_once() {
+    let scene = Scene::new().await;
+    let mut moved = 0;
+    for round in 0..60 {
+        let call = CallId::new(&round.to_string());
+        let done = CancellationToken::new();
+        let run = async {
+            let outcome = scene.call(call.as_str(), json!({ "command": "echo out" })).await;
+            done.cancel();
+            outcome
+        };
+        let user = async {
+            // A little later in every round, so that some are moved as they start and some as they end.
+            for _ in 0..round {
+                tokio::task::yield_now().await;
+            }
+            while !done.is_cancelled() && !scene.scope.processes.to_background(&call) {
+                tokio::task::yield_now().await;
+            }
+        };
+        let (outcome, ()) = tokio::join!(run, user);
+        if text(&outcome).contains("[the user moved it to the background]") {
+            moved += 1;
+            assert_eq!(scene.scope.processes.next_completion().await.call, call);
+        } else {
+            assert_eq!(text(&outcome), "out\n[exit code: 0]");
+        }
+        assert_eq!(another_notice(&scene).await, None, "{round}");
+    }
+    assert!(moved > 0);
+}
+
+/// A notice that is there already.
+async fn another_notice(scene: &Scene) -> Option<Completion> {
+    tokio::select! {
+        biased;
+        completion = scene.scope.processes.next_completion() => Some(completion),
+        () = std::future::ready(()) => None,
+    }
 }
 
 #[tokio::test]
