@@ -138,27 +138,23 @@ pub(super) fn said(folder: &OwnedFd, name: &str) -> Said {
 
 /// Why an agent cannot be there; `None` when it can.
 fn refusal(path: &Path, scope: &Scope) -> Option<&'static str> {
-    let Some((root, seen)) = from_outside(path, scope) else { return Some("is outside of the worktree") };
+    let Some(seen) = from_outside(path, scope) else { return Some("is outside of the worktree") };
     let Ok(real) = fs::canonicalize(&seen) else { return Some("does not exist any more") };
     // The shell says where it is without links; another answer is made up, or something was moved meanwhile.
-    let is_what_it_says = real == seen && real.starts_with(root) && real.is_dir();
-    (!is_what_it_says).then_some("is not the folder it was")
+    (real != seen || !real.is_dir()).then_some("is not the folder it was")
 }
 
-/// The folder of the agent that a path is in, and where the path is for us: at the top level some folders
-/// stand in for others.
-fn from_outside(path: &Path, scope: &Scope) -> Option<(PathBuf, PathBuf)> {
+/// Where a path in one of the agent's folders is for us: at the top level some of them stand in for others.
+fn from_outside(path: &Path, scope: &Scope) -> Option<PathBuf> {
     let roots = std::iter::once(&scope.worktree).chain(scope.roots.iter().map(|root| &root.path));
-    let mut roots = roots.filter_map(|root| fs::canonicalize(root).ok());
-    if let Some(root) = roots.find(|root| path.starts_with(root)) {
-        return Some((root, path.to_owned()));
+    if roots.filter_map(|root| fs::canonicalize(root).ok()).any(|root| path.starts_with(root)) {
+        return Some(path.to_owned());
     }
     let mut stand_ins = scope.cell.policy().stand_ins.iter();
     stand_ins.find_map(|stand_in| {
         let folder = fs::canonicalize(&stand_in.folder).ok()?;
         let at = if scope.cell.level() == Level::Full { &stand_in.at } else { &folder };
         let below = path.strip_prefix(at).ok()?.components();
-        let seen = folder.components().chain(below).collect();
-        Some((folder, seen))
+        Some(folder.components().chain(below).collect())
     })
 }

@@ -165,19 +165,21 @@ async fn whoever_moves_a_command_its_end_is_told_once() {
     let scene = Scene::new().await;
     let mut moved = 0;
     for round in 0..60 {
-        let call = CallId::new(&round.to_string());
-        let done = CancellationToken::new();
+        let (call, done) = (CallId::new(&round.to_string()), CancellationToken::new());
+        let (sender, mut live) = mpsc::channel(8);
+        let (watcher, never) = (Watcher::new(sender), CancellationToken::new());
         let run = async {
-            let outcome = scene.call(call.as_str(), json!({ "command": "echo out" })).await;
+            let args = json!({ "command": "echo out" });
+            let outcome = scene.call_with(call.as_str(), args, &watcher, &never).await;
             done.cancel();
             outcome
         };
+        // Some are moved as they start, some as they end, some not at all.
         let user = async {
-            // A little later in every round, so that some are moved as they start and some as they end.
-            for _ in 0..round {
-                tokio::task::yield_now().await;
+            if round % 3 == 1 {
+                live.recv().await.unwrap();
             }
-            while !done.is_cancelled() && !scene.scope.processes.to_background(&call) {
+            while round % 3 < 2 && !done.is_cancelled() && !scene.scope.processes.to_background(&call) {
                 tokio::task::yield_now().await;
             }
         };

@@ -205,6 +205,7 @@ async fn a_call_over_its_time_is_stopped_with_everything_it_started() {
     let settlement = call.await;
     alive.silence().await;
     let Settlement::TimedOut(outcome) = settlement else { panic!("{settlement:?}") };
+    assert!(!text(&outcome).contains("did not stop"), "{}", text(&outcome));
     assert!(
         text(&outcome).ends_with("[the call took longer than 500 ms and was stopped]"),
         "{}",
