@@ -6,7 +6,11 @@
 
 pub mod builtin;
 pub mod confine;
+pub mod kept;
 pub mod outcome;
+pub mod plane;
 pub mod proxy;
 pub mod sandbox;
 pub mod scope;
+pub mod secrets;
+pub mod shell;

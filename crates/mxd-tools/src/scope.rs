@@ -1,13 +1,17 @@
 //! Where a call happens: the worktree of one agent, and what belongs to it.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::confine::Files;
+use crate::kept::Kept;
 use crate::sandbox::Cell;
+use crate::secrets::Secrets;
+use crate::shell::Processes;
 
 /// What the calls of one agent share. Cheap to clone.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Scope {
     /// The agent's own folder, where relative paths start.
     pub worktree: PathBuf,
@@ -21,6 +25,19 @@ pub struct Scope {
     pub env: Arc<[(String, String)]>,
     /// What it has seen of files, and whose turn it is to edit them.
     pub files: Files,
+    /// Its commands.
+    pub processes: Processes,
+    /// Output of its tools that is too long to be shown. File tools read it when its folder is one of the roots.
+    pub kept: Kept,
+    /// Which of the values in its environment must not come out again.
+    pub secrets: Secrets,
+}
+
+impl fmt::Debug for Scope {
+    /// Without the environment, which may hold secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").field("worktree", &self.worktree).finish_non_exhaustive()
+    }
 }
 
 /// A folder besides the worktree.

@@ -7,8 +7,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mxd_tools::confine::Files;
+use mxd_tools::kept::Kept;
 use mxd_tools::sandbox::{Launcher, Mode, Policy, Sandbox};
 use mxd_tools::scope::Scope;
+use mxd_tools::secrets::Secrets;
+use mxd_tools::shell::Processes;
 use tempfile::TempDir;
 
 /// How many files a folder has.
@@ -35,13 +38,19 @@ impl Repository {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let program = PathBuf::from(env!("CARGO_BIN_EXE_mxd-sandbox"));
         let launcher = Launcher { program, args: Vec::new() };
+        let scratch = dir.path().join("scratch");
+        fs::create_dir_all(&scratch).unwrap();
+        let kept = Kept::open(&scratch).unwrap();
         let scope = Scope {
             worktree: dir.path().to_owned(),
             roots: Arc::new([]),
-            scratch: dir.path().join("scratch"),
+            processes: Processes::open(&scratch, kept.clone()).unwrap(),
+            scratch,
             cell: runtime.block_on(Sandbox::probe(launcher, Mode::Off)).unwrap().cell(Policy::default()),
             env: Arc::new([]),
             files: Files::default(),
+            kept,
+            secrets: Secrets::new([""; 0]).unwrap(),
         };
         Self { scope, files, dir }
     }

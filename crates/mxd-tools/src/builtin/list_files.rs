@@ -3,6 +3,7 @@
 use std::collections::BinaryHeap;
 use std::path::Path;
 
+use mxd_core::tool::SideEffect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -22,7 +23,7 @@ pub const DESCRIPTION: &str = "Lists files and folders whose path fits a glob, s
     ones only when the pattern names them, as in .github/**. At most 500 are listed.";
 
 /// What it does to the world.
-pub const EFFECT: &str = "read";
+pub const EFFECT: SideEffect = SideEffect::Read;
 
 /// The most paths that are listed.
 const MAX_LISTED: usize = 500;

@@ -1,5 +1,6 @@
 //! `write_file`: a whole new content, at once or not at all.
 
+use mxd_core::tool::SideEffect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -16,7 +17,7 @@ pub const DESCRIPTION: &str = "Writes a file: creates it, with the folders it ne
     An existing file keeps its permissions. To change a part of a file, use edit_file.";
 
 /// What it does to the world.
-pub const EFFECT: &str = "write";
+pub const EFFECT: SideEffect = SideEffect::Write;
 
 /// The largest content, in bytes.
 const MAX_CONTENT: usize = 10 << 20;

@@ -1,15 +1,18 @@
 //! A worktree with something around it that nobody may touch.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::Write;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mxd_tools::confine::Files;
+use mxd_tools::kept::Kept;
 use mxd_tools::outcome::{Outcome, Part};
 use mxd_tools::sandbox::{Mode, Policy, Sandbox};
 use mxd_tools::scope::{Access, Root, Scope};
+use mxd_tools::secrets::Secrets;
+use mxd_tools::shell::Processes;
 use tempfile::TempDir;
 
 /// `work` is the worktree, `extra` may be read, `shared` may be written, and `out` is somebody else's.
@@ -73,14 +76,25 @@ impl Ground {
 pub(crate) fn scope(top: &Path) -> Scope {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let sandbox = runtime.block_on(Sandbox::probe(crate::farm::launcher(), Mode::Off)).unwrap();
+    // A test that becomes another user needs one of its own.
+    let scratches = top.join("scratch");
+    if fs::create_dir(&scratches).is_ok() {
+        fs::set_permissions(&scratches, Permissions::from_mode(0o777)).unwrap();
+    }
+    let scratch = scratches.join(std::process::id().to_string());
+    fs::create_dir_all(&scratch).unwrap();
+    let kept = Kept::open(&scratch).unwrap();
     let root = |name: &str, access| Root { path: top.join(name), access };
     Scope {
         worktree: top.join("work"),
         roots: Arc::new([root("extra", Access::Read), root("shared", Access::Write)]),
-        scratch: top.join("scratch"),
+        processes: Processes::open(&scratch, kept.clone()).unwrap(),
+        scratch,
         cell: sandbox.cell(Policy::default()),
         env: Arc::new([]),
         files: Files::default(),
+        kept,
+        secrets: Secrets::new([""; 0]).unwrap(),
     }
 }
 

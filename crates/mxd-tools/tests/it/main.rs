@@ -1,6 +1,8 @@
 //! Tools, from outside.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
+mod background;
+mod bash;
 mod confine;
 mod edit_file;
 mod farm;
@@ -8,10 +10,15 @@ mod git_inside;
 mod ground;
 mod limits;
 mod list_files;
+mod plane;
 mod processes;
 mod proxy;
 mod race;
 mod read_file;
 mod real_work;
+mod results;
+mod scene;
+mod schema;
 mod search;
+mod secrets;
 mod write_file;

@@ -5,6 +5,7 @@ mod nearest;
 mod region;
 mod replace;
 
+use mxd_core::tool::SideEffect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -24,7 +25,7 @@ pub const DESCRIPTION: &str = "Replaces text in a file. old_string must be exact
     they are applied in order, all or none. Line ends and encoding of the file are kept.";
 
 /// What it does to the world.
-pub const EFFECT: &str = "write";
+pub const EFFECT: SideEffect = SideEffect::Write;
 
 /// The most edits in one call.
 const MAX_EDITS: usize = 100;

@@ -9,6 +9,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use mxd_core::tool::SideEffect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -28,7 +29,7 @@ pub const DESCRIPTION: &str = "Reads a file. Text comes with line numbers, a num
     lines are cut. PNG, JPEG, GIF and WebP files come as pictures.";
 
 /// What it does to the world.
-pub const EFFECT: &str = "read";
+pub const EFFECT: SideEffect = SideEffect::Read;
 
 /// How many lines come when nobody says how many.
 const DEFAULT_LINES: u32 = 2_000;

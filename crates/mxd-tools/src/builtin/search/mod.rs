@@ -9,6 +9,7 @@ use std::io::{self, Read};
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use mxd_core::tool::SideEffect;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +30,7 @@ pub const DESCRIPTION: &str = "Searches files for a regular expression (Rust syn
     shows matching lines with their numbers, files_with_matches only paths, count how many lines match in each file.";
 
 /// What it does to the world.
-pub const EFFECT: &str = "read";
+pub const EFFECT: SideEffect = SideEffect::Read;
 
 /// How many results come when nobody says how many, and how many at most.
 const HEAD: (u32, u32) = (50, 200);

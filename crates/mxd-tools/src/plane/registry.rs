@@ -1,0 +1,144 @@
+//! All tools that can be called, by the name models use.
+
+use std::collections::BTreeMap;
+
+use mxd_core::prompt::ToolSpec;
+use mxd_core::raw::RawJson;
+use mxd_core::tool::{
+    Annotations, NameError, Pin, PinError, PinState, ToolDef, ToolDefError, ToolFacts, ToolId, ToolOffer,
+    WireName,
+};
+use serde_json::Value;
+
+use super::schema::{Schema, SchemaError};
+use crate::builtin::{self, BuiltIn, Listing};
+
+/// Tools of one registry.
+pub const MAX_TOOLS: usize = 1_000;
+
+/// What runs a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Executor {
+    /// A function of ours.
+    BuiltIn(BuiltIn),
+}
+
+/// All tools that can be called.
+#[derive(Debug, Default)]
+pub struct Registry {
+    tools: BTreeMap<WireName, Entry>,
+}
+
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) def: ToolDef,
+    pub(super) schema: Schema,
+    pub(super) executor: Executor,
+}
+
+/// Why a tool cannot be registered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryError {
+    /// There are too many.
+    #[error("there are {MAX_TOOLS} tools already; leave some out of the manifest")]
+    Full,
+    /// Another tool has its name.
+    #[error("{first} and {second} would both be called `{name}`; leave one out of the manifest")]
+    Taken {
+        /// The name.
+        name: WireName,
+        /// Who has it.
+        first: ToolId,
+        /// Who wants it.
+        second: ToolId,
+    },
+    /// Arguments cannot be checked.
+    #[error("{tool}: {source}")]
+    Schema {
+        /// Whose.
+        tool: ToolId,
+        /// Why.
+        source: SchemaError,
+    },
+    /// It is not described as tools are.
+    #[error(transparent)]
+    Definition(#[from] ToolDefError),
+    /// It is not named as tools are.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// It has no version.
+    #[error(transparent)]
+    Pin(#[from] PinError),
+}
+
+impl Registry {
+    /// The built-in tools.
+    ///
+    /// # Errors
+    ///
+    /// When one of them is not as tools have to be, which a test excludes.
+    pub fn built_in() -> Result<Self, RegistryError> {
+        let mut registry = Self::default();
+        for listing in builtin::tools() {
+            registry.register(definition(&listing)?, Executor::BuiltIn(listing.tool))?;
+        }
+        Ok(registry)
+    }
+
+    /// Adds a tool.
+    ///
+    /// # Errors
+    ///
+    /// When its name is taken, its schema is none, or there are too many.
+    pub fn register(&mut self, def: ToolDef, executor: Executor) -> Result<(), RegistryError> {
+        let id = &def.facts.id;
+        let name = WireName::of(id);
+        if let Some(other) = self.tools.get(&name) {
+            let (first, second) = (other.def.facts.id.clone(), id.clone());
+            return Err(RegistryError::Taken { name, first, second });
+        }
+        if self.tools.len() >= MAX_TOOLS {
+            return Err(RegistryError::Full);
+        }
+        let schema = compiled(def.input.given())
+            .map_err(|source| RegistryError::Schema { tool: id.clone(), source })?;
+        self.tools.insert(name, Entry { def, schema, executor });
+        Ok(())
+    }
+
+    /// What models are told about the tools, always in the same order.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        self.tools.values().map(|entry| entry.def.spec()).collect()
+    }
+
+    /// The tool of this name.
+    pub(super) fn find(&self, name: &str) -> Option<&Entry> {
+        let name: WireName = name.parse().ok()?;
+        self.tools.get(&name)
+    }
+}
+
+fn compiled(schema: &RawJson) -> Result<Schema, SchemaError> {
+    let value: Value =
+        serde_json::from_str(schema.get()).map_err(|error| SchemaError { why: error.to_string() })?;
+    Schema::compile(&value)
+}
+
+/// A built-in tool is pinned to the version of the program that has it.
+fn definition(listing: &Listing) -> Result<ToolDef, RegistryError> {
+    let id = ToolId { server: builtin::SERVER.parse()?, tool: listing.name.parse()? };
+    let pin: Pin = env!("CARGO_PKG_VERSION").parse()?;
+    let facts = ToolFacts { id: id.clone(), pin: PinState::Held(pin), effect: Some(listing.effect) };
+    let schema = RawJson::parse(&listing.input_schema.to_string()).map_err(|error| {
+        RegistryError::Schema { tool: id, source: SchemaError { why: error.to_string() } }
+    })?;
+    Ok(ToolDef::from_offer(ToolOffer {
+        facts,
+        title: "",
+        description: listing.description,
+        input_schema: &schema,
+        output_schema: None,
+        timeout_ms: listing.timeout_ms,
+        annotations: Annotations::default(),
+    })?)
+}
