@@ -19,6 +19,7 @@ mod copies;
 mod doors;
 mod error;
 mod groups;
+mod inherited;
 mod inner;
 mod launch;
 mod level;
@@ -44,6 +45,10 @@ use std::process::ExitCode;
 ///
 /// `stage` is the argument after the hidden one. The socket to the daemon is standard input.
 pub fn enter(stage: Option<&str>) -> ExitCode {
+    // What is open when the daemon starts, somebody else may have left open, and an agent would find it.
+    if inherited::close().is_err() {
+        return ExitCode::from(wire::NOT_STARTED_BY_US);
+    }
     match stage {
         Some(outer::STAGE) => outer::run(),
         Some(inner::STAGE) => inner::run(),
