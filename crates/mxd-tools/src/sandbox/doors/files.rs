@@ -23,9 +23,11 @@ const DEVICES: &[&str] = &[
     "/dev/urandom",
     "/dev/tty",
     "/dev/ptmx",
-    "/dev/pts",
     "/dev/shm",
 ];
+
+/// The agent's own at the top level, and the user's below it: there, they would let it read what is typed.
+const TERMINALS: &str = "/dev/pts";
 
 /// Restricts this process and all it will start.
 pub(super) fn restrict(level: Level, policy: &Policy) -> Result<(), String> {
@@ -53,6 +55,13 @@ pub(super) fn restrict(level: Level, policy: &Policy) -> Result<(), String> {
         RulesetStatus::NotEnforced => Err("the kernel has no Landlock".to_owned()),
         RulesetStatus::FullyEnforced | RulesetStatus::PartiallyEnforced => Ok(()),
     }
+}
+
+/// From here on, this thread and what it starts can neither signal nor trace the process it belongs to.
+pub(in super::super) fn fence_off() -> Result<(), String> {
+    let failed = |error: landlock::RulesetError| format!("fencing off the supervisor: {error}");
+    let fence = Ruleset::default().set_compatibility(CompatLevel::BestEffort).scope(Scope::from_all(KNOWN));
+    fence.and_then(Ruleset::create).and_then(RulesetCreated::restrict_self).map(drop).map_err(failed)
 }
 
 /// Below the top level everything is still there, so what may be seen is listed.
@@ -92,7 +101,8 @@ fn change_named(rules: &mut Rules, level: Level, policy: &Policy) -> Result<(), 
             rules.change(&overlay.lower)?;
         }
     }
-    for device in DEVICES {
+    let terminals = (level == Level::Full).then_some(&TERMINALS);
+    for device in DEVICES.iter().chain(terminals) {
         rules.use_device(Path::new(device))?;
     }
     Ok(())
