@@ -4,6 +4,7 @@
 mod devices;
 mod place;
 mod remount;
+mod site;
 
 use std::fs;
 use std::io;
@@ -15,6 +16,7 @@ use nix::unistd::{chdir, pivot_root};
 
 use super::policy::Policy;
 use place::{Kind, Place};
+use site::Site;
 
 /// Where the two roots stand while one is built from the other.
 const OLD: &str = "/old";
@@ -51,7 +53,8 @@ const NOTHING: Option<&str> = None;
 /// Replaces the root by one that holds what the policy names.
 pub(super) fn build(policy: &Policy) -> Result<(), String> {
     lay_ground()?;
-    let places = place::sorted(policy);
+    let mut places = place::sorted(policy);
+    places.extend(devices::nodes());
     for place in &places {
         put(place)?;
     }
@@ -107,12 +110,8 @@ fn bind(source: &Path, target: &Path, must_exist: bool) -> Result<(), String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => return Ok(()),
         Err(error) => return Err(format!("looking at {}: {error}", shown(source))),
     };
-    if what.is_dir() {
-        make_folder(target)?
-    } else {
-        make_file(target)?
-    }
-    mount(Some(source), target, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)
+    let site = if what.is_dir() { Site::folder(target)? } else { Site::file(target)? };
+    mount(Some(source), &site.path(), NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)
         .map_err(|error| format!("showing {}: {error}", shown(source)))
 }
 
@@ -120,7 +119,7 @@ fn overlay(lower: &Path, (upper, work): (&Path, &Path), target: &Path) -> Result
     if !lower.is_dir() {
         return Ok(());
     }
-    make_folder(target)?;
+    let site = Site::folder(target)?;
     let (upper, work) = (under(OLD, upper), under(OLD, work));
     let options = format!(
         "lowerdir={},upperdir={},workdir={},userxattr",
@@ -133,7 +132,7 @@ fn overlay(lower: &Path, (upper, work): (&Path, &Path), target: &Path) -> Result
     }
     mount(
         Some("overlay"),
-        target,
+        &site.path(),
         Some("overlay"),
         MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
         Some(options.as_str()),
@@ -193,14 +192,4 @@ fn shown(path: &Path) -> std::path::Display<'_> {
 
 fn make_folder(path: &Path) -> Result<(), String> {
     fs::create_dir_all(path).map_err(|error| format!("making {}: {error}", path.display()))
-}
-
-fn make_file(path: &Path) -> Result<(), String> {
-    if let Some(folder) = path.parent() {
-        make_folder(folder)?;
-    }
-    if path.exists() {
-        return Ok(());
-    }
-    fs::File::create(path).map(drop).map_err(|error| format!("making {}: {error}", path.display()))
 }
