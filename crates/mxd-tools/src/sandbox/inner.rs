@@ -138,12 +138,7 @@ fn end_descendants() {
         for &pid in &stopped {
             let _gone_already = kill_process(pid, Signal::KILL);
         }
-        loop {
-            match wait(WaitOptions::empty()) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(_none_left) => break,
-            }
-        }
+        while let Ok(_) | Err(Errno::INTR) = wait(WaitOptions::empty()) {}
         if stopped.is_empty() {
             return;
         }

@@ -1,4 +1,5 @@
 //! Tools, from outside.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
 mod escape;
 mod farm;

@@ -35,6 +35,8 @@ pub(super) struct Attempt {
     pub(super) script: &'static str,
     /// How success is known.
     pub(super) sign: Sign,
+    /// What the top level does about it.
+    pub(super) full: Full,
     /// What Landlock alone does about it.
     pub(super) landlock: Landlock,
     /// Whether it is tried without a sandbox, where it must succeed.
@@ -49,6 +51,13 @@ pub(super) enum Sign {
     Seen(fn(&Scene) -> bool),
     /// Agent `two` runs this script, and it tells.
     ToldByTheOther(&'static str),
+}
+
+/// What the top level does about an attempt.
+pub(super) enum Full {
+    Stopped,
+    /// It succeeds, and why.
+    NotStopped(&'static str),
 }
 
 /// What Landlock alone does about an attempt.
@@ -90,6 +99,7 @@ impl Attempt {
         name: "",
         script: "",
         sign: Sign::Told,
+        full: Full::Stopped,
         landlock: Landlock::Stopped,
         outside: Outside::Succeeds,
     };

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::attempt::{Attempt, Family, Landlock, Outside, Sign};
+use super::attempt::{Attempt, Family, Full, Landlock, Outside, Sign};
 use super::scene::Scene;
 
 pub(super) const FAMILY: Family =
@@ -10,6 +10,8 @@ pub(super) const FAMILY: Family =
 
 const OWN_POINTERS: &str = "Landlock cannot keep a single file from change in a folder that may be changed: never run git \
                             outside of the sandbox in an agent's worktree";
+
+const ONE_STORE: &str = "all worktrees share one object store, which must be writable to commit";
 
 /// The branch of the other agent stands where it stood.
 fn two_moved(scene: &Scene) -> bool {
@@ -199,6 +201,29 @@ const ATTEMPTS: &[Attempt] = &[
             ran
         }),
         landlock: Landlock::NotStopped(OWN_POINTERS),
+        ..Attempt::PLAIN
+    },
+    Attempt {
+        name: "change an object that is not its own",
+        script: "object=$COMMON/objects/${PRECIOUS:0:2}/${PRECIOUS:2}; other=$(echo evil | git hash-object -w --stdin)
+                 chmod u+w $object; cat $COMMON/objects/${other:0:2}/${other:2} > $object",
+        sign: Sign::Seen(|scene| {
+            let changed = scene.git(&format!("cat-file -p {}", scene.precious)) != "precious";
+            let object = format!("repo/.git/objects/{}/{}", &scene.precious[..2], &scene.precious[2..]);
+            fs::remove_file(scene.at(&object)).unwrap();
+            scene.git("hash-object -w ../precious");
+            changed
+        }),
+        full: Full::NotStopped(ONE_STORE),
+        landlock: Landlock::NotStopped(ONE_STORE),
+        ..Attempt::PLAIN
+    },
+    Attempt {
+        name: "delete an object that is not its own",
+        script: "rm -f $COMMON/objects/${PRECIOUS:0:2}/${PRECIOUS:2}",
+        sign: Sign::Seen(|scene| scene.git(&format!("cat-file -t {}", scene.precious)).is_empty()),
+        full: Full::NotStopped(ONE_STORE),
+        landlock: Landlock::NotStopped(ONE_STORE),
         ..Attempt::PLAIN
     },
     Attempt {

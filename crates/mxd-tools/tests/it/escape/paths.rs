@@ -167,26 +167,24 @@ const ATTEMPTS: &[Attempt] = &[
     },
 ];
 
-/// One process turns a link back and forth while another reads what it names.
+/// A link is turned after it was looked at and before it is read; then a process turns it all the time.
 const SWAP_A_FILE: &str = r#"perl -e '
     my $secret = "$ENV{GROUND}/home/notes.txt";
+    sub turn { symlink shift, "swap.new"; rename "swap.new", "swap" }
+    sub look { if (open my $file, "<", "swap") { print <$file> } }
+    turn "README"; -f "swap" or die; turn $secret; look;
     my $swapper = fork;
-    if (!$swapper) {
-        while (1) {
-            for my $to ("README", $secret) { symlink $to, "swap.new"; rename "swap.new", "swap" }
-        }
-    }
-    for (1 .. 3000) { if (open my $file, "<", "swap") { print <$file> } }
+    if (!$swapper) { while (1) { turn "README"; turn $secret } }
+    look for 1 .. 1000;
     kill "KILL", $swapper' | sort -u"#;
 
-/// One process puts a link to the other agent where a folder was, while another makes files in it.
+/// A link takes the place of a folder after it was looked at and before it is used; then a process does so all the time.
 const SWAP_A_FOLDER: &str = r#"mkdir folder; ln -s ../two folder-link; perl -e '
+    sub swap { rename "folder", "aside"; rename "folder-link", "folder" }
+    sub swap_back { rename "folder", "folder-link"; rename "aside", "folder" }
+    sub use_it { open my $file, ">", "folder/raced" }
+    -d "folder" && !-l "folder" or die; swap; use_it; swap_back;
     my $swapper = fork;
-    if (!$swapper) {
-        while (1) {
-            rename "folder", "aside"; rename "folder-link", "folder";
-            rename "folder", "folder-link"; rename "aside", "folder";
-        }
-    }
-    for (1 .. 3000) { open my $file, ">", "folder/raced" }
+    if (!$swapper) { while (1) { swap; swap_back } }
+    use_it for 1 .. 1000;
     kill "KILL", $swapper'"#;

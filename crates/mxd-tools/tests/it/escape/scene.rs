@@ -210,7 +210,7 @@ impl Scene {
 
     /// Whether somebody holds a lock on a file of agent `one`.
     pub(super) fn is_held(&self, path: &str) -> bool {
-        let file = File::open(self.at("data/trees/one").join(path)).expect("the attempt made it");
+        let file = File::open(self.at("data/trees/one").join(path)).unwrap();
         matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock))
     }
 
