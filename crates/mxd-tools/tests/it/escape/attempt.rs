@@ -58,6 +58,8 @@ pub(super) enum Full {
     Stopped,
     /// It succeeds, and why.
     NotStopped(&'static str),
+    /// It succeeds where the machine does not let us use control groups, and why.
+    NotStoppedWithoutGroups(&'static str),
 }
 
 /// What Landlock alone does about an attempt.

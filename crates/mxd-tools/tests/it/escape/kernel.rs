@@ -126,7 +126,7 @@ const ATTEMPTS: &[Attempt] = &[
     },
     Attempt {
         name: "use the privileges of root",
-        script: "grep -q '^Cap[A-Z][a-z]*:.*[1-9a-f]' /proc/self/status && say",
+        script: "grep -Eq '^Cap(Inh|Prm|Eff|Amb):.*[1-9a-f]' /proc/self/status && say",
         ..Attempt::OF_ROOT
     },
     Attempt {

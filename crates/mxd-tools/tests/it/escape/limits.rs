@@ -2,7 +2,7 @@
 
 use mxd_tools::sandbox::Limits;
 
-use super::attempt::{Attempt, Family, Landlock, Outside, Sign};
+use super::attempt::{Attempt, Family, Full, Landlock, Outside, Sign};
 
 pub(super) const FAMILY: Family =
     Family { name: "More than its share", limits: small, attempts: ATTEMPTS, ..Family::PLAIN };
@@ -43,6 +43,7 @@ const ATTEMPTS: &[Attempt] = &[
     Attempt {
         name: "take more memory than allowed in many processes",
         script: MANY_HOGS,
+        full: Full::NotStoppedWithoutGroups(FOR_EACH),
         landlock: Landlock::NotStoppedWithoutGroups(FOR_EACH),
         outside: AT_EVERY_LEVEL,
         ..Attempt::PLAIN
@@ -115,18 +116,26 @@ const ATTEMPTS: &[Attempt] = &[
     },
 ];
 
-/// Each stays below the limit; together they are above it.
+/// Each stays below the limit; together they are above it. They answer once they are full, and again when all are: who was
+/// killed to make room for another does not.
 const MANY_HOGS: &str = r#"perl -e '
-    pipe my $read, my $write;
+    pipe my $go_read, my $go_write;
+    pipe my $full_read, my $full_write;
+    pipe my $alive_read, my $alive_write;
     for (1 .. 10) {
         next if fork;
+        close $go_write;
         my $size = 50 << 20;
         my $memory = "a" x $size;
-        syswrite $write, "x"; close $write; close STDOUT;
+        syswrite $full_write, "x"; close $full_write;
+        sysread $go_read, my $none, 1;
+        syswrite $alive_write, "x"; close $alive_write; close STDOUT;
         sleep 60;
         exit;
     }
-    close $write;
-    my $full = 0;
-    $full++ while sysread $read, my $one, 1;
-    print "ESCAPED\n" if $full == 10'"#;
+    close $full_write; close $alive_write;
+    1 while sysread $full_read, my $one, 1;
+    close $go_write;
+    my $alive = 0;
+    $alive++ while sysread $alive_read, my $one, 1;
+    print "ESCAPED\n" if $alive == 10'"#;

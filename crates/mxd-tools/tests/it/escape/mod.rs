@@ -101,11 +101,16 @@ async fn try_family(mode: Mode, family: &'static Family) -> String {
     surprises
 }
 
+#[expect(clippy::print_stdout, reason = "what is not tried is said")]
 fn expected(attempt: &Attempt, scene: &Scene) -> Expected {
     let root = rustix::process::geteuid().is_root();
     let succeeds_if = |condition| if condition { Expected::Success } else { Expected::Stopped };
     match scene.level() {
-        Level::Full => succeeds_if(matches!(attempt.full, Full::NotStopped(_))),
+        Level::Full => match attempt.full {
+            Full::Stopped => Expected::Stopped,
+            Full::NotStopped(_) => Expected::Success,
+            Full::NotStoppedWithoutGroups(_) => succeeds_if(!scene.limits_hold_together()),
+        },
         Level::Landlock => match attempt.landlock {
             Landlock::Stopped => Expected::Stopped,
             Landlock::NotStopped(_) => Expected::Success,

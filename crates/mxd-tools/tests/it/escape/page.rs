@@ -43,7 +43,7 @@ fn render() -> String {
     let past_landlock = all.iter().filter(|attempt| !matches!(attempt.landlock, Landlock::Stopped)).count();
     writeln!(
         page,
-        "\n{} attempts. {past_full} are not stopped by the top level, {past_landlock} not, or not always, by Landlock alone.",
+        "\n{} attempts. {past_full} are not, or not always, stopped by the top level, {past_landlock} not, or not always, by Landlock alone.",
         all.len()
     )
     .unwrap();
@@ -60,6 +60,7 @@ fn full(attempt: &Attempt) -> String {
     match attempt.full {
         Full::Stopped => "stopped".to_owned(),
         Full::NotStopped(why) => format!("**not stopped**: {why}"),
+        Full::NotStoppedWithoutGroups(why) => format!("**not stopped without control groups**: {why}"),
     }
 }
 
