@@ -74,11 +74,4 @@ const ATTEMPTS: &[Attempt] = &[
         outside: DAEMONS_OWN,
         ..Attempt::PLAIN
     },
-    Attempt {
-        name: "have its folders put in front of the system's through a link",
-        script: "mv $GROUND/repo $GROUND/repo-before; ln -s /new/usr $GROUND/repo",
-        sign: Sign::ToldByTheOther("ls -d /usr/.git && say"),
-        outside: DAEMONS_OWN,
-        ..Attempt::PLAIN
-    },
 ];
