@@ -4,7 +4,7 @@ use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::thread;
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -12,7 +12,7 @@ use nix::sys::time::{TimeVal, TimeValLike};
 use rustix::io::Errno;
 use rustix::process::{
     DumpableBehavior, Pid, Signal, WaitOptions, set_child_subreaper, set_dumpable_behavior,
-    set_parent_process_death_signal, wait,
+    set_parent_process_death_signal, setsid, wait,
 };
 
 use super::level::Level;
@@ -43,26 +43,24 @@ fn lock_in(order: &Order) -> Result<Vec<String>, String> {
         .map_err(|error| format!("tying the stages together: {error}"))?;
     // What the command leaves behind becomes a child of this process, and can be ended by it.
     set_child_subreaper(Some(Pid::INIT)).map_err(|error| format!("adopting orphans: {error}"))?;
+    // In the daemon's session the command could take over the user's terminal.
+    setsid().map_err(|error| format!("leaving the session: {error}"))?;
     if order.level == Level::Full {
         view::show_own_processes()?;
     }
-    // The command could otherwise look into this process, take its socket and tell the daemon what it likes.
-    set_dumpable_behavior(DumpableBehavior::NotDumpable)
-        .map_err(|error| format!("closing the supervisor: {error}"))?;
+    if order.level > Level::Off {
+        // Whoever may look into this process could take its socket, or change the program file it was started from.
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)
+            .map_err(|error| format!("closing the supervisor: {error}"))?;
+    }
     doors::lock(order.level, &order.policy)
 }
 
 fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>, missing: Vec<String>) {
-    let child = Command::new(&order.program)
-        .args(&order.args)
-        .current_dir(&order.cwd)
-        .env_clear()
-        .envs(order.env.iter().map(|(name, value)| (name, value)))
-        .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
-        .spawn();
-    let child = match child {
-        Ok(child) => child,
-        Err(error) => return wire::report(control, &Report::ExecFailed { why: error.to_string() }),
+    let child = match thread::scope(|scope| scope.spawn(|| start(order, stdin)).join()) {
+        Ok(Ok(child)) => child,
+        Ok(Err(report)) => return wire::report(control, &report),
+        Err(_panicked) => return,
     };
     wire::report(control, &Report::Started { missing });
     if let Ok(socket) = control.try_clone() {
@@ -74,6 +72,22 @@ fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>, missin
         let report = Report::Ended { code: status.code(), signal: status.signal(), usage: usage() };
         wire::report(control, &report);
     }
+}
+
+/// Starts the command, one fence further in than this process, whom it could end otherwise. What a thread gives up, it
+/// gives up alone, so this has a thread of its own.
+fn start(order: &Order, stdin: Option<OwnedFd>) -> Result<Child, Report> {
+    if order.level > Level::Off {
+        doors::fence_off().map_err(|what| Report::SetUpFailed { what })?;
+    }
+    Command::new(&order.program)
+        .args(&order.args)
+        .current_dir(&order.cwd)
+        .env_clear()
+        .envs(order.env.iter().map(|(name, value)| (name, value)))
+        .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
+        .spawn()
+        .map_err(|error| Report::ExecFailed { why: error.to_string() })
 }
 
 fn usage() -> Usage {

@@ -1,12 +1,12 @@
 //! Processes that can touch only what they were given.
 //!
 //! The daemon never starts a tool itself. It starts its own binary again, as a small supervisor, and tells it
-//! over a socket what to run and what that may touch ([`wire`]). There are three of them:
+//! over a socket what to run and what that may touch (`wire`). There are three of them:
 //!
-//! * [`anchor`], once per agent and only at the top level: founds the agent's namespaces, builds what its
-//!   commands will see ([`view`]), and passes their traffic to the proxy.
-//! * [`outer`], once per command: joins the agent's control groups and namespaces.
-//! * [`inner`], started by the outer one: locks the door behind itself ([`doors`]), starts the command, and ends
+//! * `anchor`, once per agent and only at the top level: founds the agent's namespaces, builds what its
+//!   commands will see (`view`), and passes their traffic to the proxy.
+//! * `outer`, once per command: joins the agent's control groups and namespaces.
+//! * `inner`, started by the outer one: locks the door behind itself (`doors`), starts the command, and ends
 //!   everything that is left when the command ends or the daemon goes away.
 //!
 //! A [`Cell`] is what the commands of one agent share. [`Level`] says how much of all this the machine allows;
@@ -19,6 +19,7 @@ mod copies;
 mod doors;
 mod error;
 mod groups;
+mod inherited;
 mod inner;
 mod launch;
 mod level;
@@ -45,6 +46,10 @@ use std::process::ExitCode;
 ///
 /// `stage` is the argument after the hidden one. The socket to the daemon is standard input.
 pub fn enter(stage: Option<&str>) -> ExitCode {
+    // What is open when the daemon starts, somebody else may have left open, and an agent would find it.
+    if inherited::close().is_err() {
+        return ExitCode::from(wire::NOT_STARTED_BY_US);
+    }
     match stage {
         Some(outer::STAGE) => outer::run(),
         Some(inner::STAGE) => inner::run(),

@@ -5,6 +5,7 @@ mod background;
 mod bash;
 mod confine;
 mod edit_file;
+mod escape;
 mod farm;
 mod git_inside;
 mod ground;

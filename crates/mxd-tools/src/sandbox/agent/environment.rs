@@ -1,6 +1,5 @@
 //! The environment of an agent's commands: a short list, never the daemon's.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -98,13 +97,10 @@ pub(super) fn write_git_settings(home: &Path, user: &User) -> io::Result<()> {
     if let Some((name, address)) = &user.committer {
         settings += &format!("[user]\n\tname = {}\n\temail = {}\n", quoted(name), quoted(address));
     }
-    let path = home.join(".gitconfig");
-    if fs::read_to_string(&path).is_ok_and(|there| there == settings) {
-        return Ok(());
-    }
+    // What is there is not looked at: the agent may have put a pipe or an endless device in its place.
     let mut file = tempfile::NamedTempFile::new_in(home)?;
     io::Write::write_all(&mut file, settings.as_bytes())?;
-    file.persist(path).map(drop).map_err(|error| error.error)
+    file.persist(home.join(".gitconfig")).map(drop).map_err(|error| error.error)
 }
 
 /// A value in the way git reads it.

@@ -44,17 +44,37 @@ impl Repository {
         }
         for folder in &branches {
             // Git removes folders of branches that are empty, and a mount would go with them. It takes no notice of this.
-            fs::OpenOptions::new().create(true).append(true).open(folder.join(".keep"))?;
+            make_file(&folder.join(".keep"))?;
         }
         match to.0 {
             Level::Full => show_through(&common, &scratch.join("git"), policy)?,
             Level::Landlock | Level::Off => policy.read.push(common.clone()),
         }
+        policy.read.extend(pointers(&own)?);
         policy.write.extend([common.join("objects"), own]);
         policy.write.extend(branches);
         policy.read.push(further_stores);
         Ok(())
     }
+}
+
+/// What leads git from a worktree to its settings. Whoever changes it decides which programs git runs for anybody who
+/// uses it in that worktree, also outside of the sandbox.
+fn pointers(own: &Path) -> io::Result<Vec<PathBuf>> {
+    let gitdir = own.join("gitdir");
+    // The other way round: the file in the worktree that leads here.
+    let worktrees = PathBuf::from(fs::read_to_string(&gitdir)?.trim_end());
+    let settings = own.join("config.worktree");
+    make_file(&settings)?;
+    let pointers = vec![gitdir, own.join("commondir"), settings, worktrees];
+    for pointer in &pointers {
+        // A link would be followed when the file is shown, to whatever it leads to.
+        if !fs::symlink_metadata(pointer)?.is_file() {
+            let what = format!("{} is not a file any more: make the worktree anew", pointer.display());
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
+    }
+    Ok(pointers)
 }
 
 /// Puts a folder of the agent's own where the shared one is, and the folders of the shared one into it.
@@ -70,6 +90,14 @@ fn show_through(common: &Path, folder: &Path, policy: &mut Policy) -> io::Result
     let copies = FILES.iter().map(|name| Copy { from: common.join(name), to: folder.join(name) });
     policy.copies.extend(copies);
     Ok(())
+}
+
+/// Makes an empty file where nothing is. What is there may be the agent's, so it is neither opened nor followed.
+fn make_file(path: &Path) -> io::Result<()> {
+    match fs::OpenOptions::new().create_new(true).write(true).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 fn real(path: &Path) -> io::Result<PathBuf> {

@@ -33,9 +33,11 @@ const DEVICES: &[&str] = &[
     "/dev/urandom",
     "/dev/tty",
     "/dev/ptmx",
-    "/dev/pts",
     "/dev/shm",
 ];
+
+/// The agent's own at the top level, and the user's below it: there, they would let it read what is typed.
+const TERMINALS: &str = "/dev/pts";
 
 /// Restricts this process and all it will start. Returns what this kernel does not hold.
 pub(super) fn restrict(level: Level, policy: &Policy) -> Result<Vec<String>, String> {
@@ -82,6 +84,21 @@ fn handled(level: Level, policy: &Policy) -> Result<Ruleset, landlock::RulesetEr
         .map(|ruleset| ruleset.set_compatibility(CompatLevel::BestEffort))
 }
 
+/// From here on, this thread and what it starts can neither signal nor trace the process it belongs to. Moving files
+/// between folders is forbidden by every set of rules that does not speak of it, so this one allows it.
+pub(in super::super) fn fence_off() -> Result<(), String> {
+    let failed = |error: landlock::RulesetError| format!("fencing off the supervisor: {error}");
+    let fence = Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::Refer)
+        .and_then(|rules| rules.scope(Scope::from_all(KNOWN)))
+        .and_then(Ruleset::create)
+        .map_err(failed)?;
+    let root = PathFd::new("/").map_err(|error| format!("fencing off the supervisor: {error}"))?;
+    let fence = fence.add_rule(PathBeneath::new(root, AccessFs::Refer)).map_err(failed)?;
+    fence.restrict_self().map(drop).map_err(failed)
+}
+
 /// Below the top level everything is still there, so what may be seen is listed.
 fn see_named(rules: &mut Rules, policy: &Policy) -> Result<(), String> {
     rules.see(Path::new("/proc"))?;
@@ -119,7 +136,8 @@ fn change_named(rules: &mut Rules, level: Level, policy: &Policy) -> Result<(), 
             rules.change(&overlay.lower)?;
         }
     }
-    for device in DEVICES {
+    let terminals = (level == Level::Full).then_some(&TERMINALS);
+    for device in DEVICES.iter().chain(terminals) {
         rules.use_device(Path::new(device))?;
     }
     Ok(())

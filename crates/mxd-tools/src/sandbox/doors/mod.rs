@@ -8,6 +8,8 @@ mod syscalls;
 use super::level::Level;
 use super::policy::Policy;
 
+pub(super) use files::fence_off;
+
 /// Applies the limits, and what the level holds, to this process and all it will start. Returns what is not held.
 pub(super) fn lock(level: Level, policy: &Policy) -> Result<Vec<String>, String> {
     limits::apply(level, &policy.limits)?;

@@ -92,6 +92,10 @@ pub(super) fn filter(level: Level, network: &Network) -> Result<(), String> {
     rules.insert(libc::SYS_clone, forbidden.collect::<Result<_, _>>()?);
     rules.insert(libc::SYS_ioctl, vec![equals(1, libc::TIOCSTI)?, equals(1, libc::TIOCLINUX)?]);
     rules.insert(libc::SYS_socket, sockets(level, network)?);
+    if level < Level::Full {
+        // The limits of another process: Landlock is not asked, and the daemon has the same user.
+        rules.insert(libc::SYS_prlimit64, vec![rule(vec![differs(0, 0)?])?]);
+    }
     install(&compile(rules, libc::EPERM)?)
 }
 

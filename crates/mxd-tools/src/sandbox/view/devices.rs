@@ -4,7 +4,8 @@ use std::os::unix::fs::symlink;
 
 use nix::mount::{MsFlags, mount};
 
-use super::{NEW, OLD, bind, make_folder, under};
+use super::place::{Kind, Place};
+use super::{NEW, make_folder, under};
 
 const NODES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 
@@ -16,13 +17,15 @@ const LINKS: &[(&str, &str)] = &[
     ("/dev/ptmx", "pts/ptmx"),
 ];
 
-/// Fills `/dev`.
+/// The devices as places to be looked at: that keeps their mode and owner, and does not hinder their use.
+pub(super) fn nodes() -> impl Iterator<Item = Place> {
+    NODES.iter().map(|node| Place { at: node.into(), from: node.into(), kind: Kind::Read })
+}
+
+/// Fills the rest of `/dev`.
 pub(super) fn populate() -> Result<(), String> {
     let failed = |what: &str, error: nix::Error| format!("mounting {what}: {error}");
     make_folder(&under(NEW, "/dev"))?;
-    for node in NODES {
-        bind(&under(OLD, node), &under(NEW, node), true)?;
-    }
     for (at, to) in LINKS {
         symlink(to, under(NEW, at)).map_err(|error| format!("linking {at}: {error}"))?;
     }

@@ -4,11 +4,11 @@
 mod devices;
 mod place;
 mod remount;
+mod site;
 
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
@@ -16,6 +16,7 @@ use nix::unistd::{chdir, pivot_root};
 
 use super::policy::Policy;
 use place::{Kind, Place};
+use site::Site;
 
 /// Where the two roots stand while one is built from the other.
 const OLD: &str = "/old";
@@ -52,7 +53,8 @@ const NOTHING: Option<&str> = None;
 /// Replaces the root by one that holds what the policy names.
 pub(super) fn build(policy: &Policy) -> Result<(), String> {
     lay_ground()?;
-    let places = place::sorted(policy);
+    let mut places = place::sorted(policy);
+    places.extend(devices::nodes());
     for place in &places {
         put(place)?;
     }
@@ -99,30 +101,16 @@ fn put(place: &Place) -> Result<(), String> {
 /// Shows a file or folder of the old root in the new one, with all that is mounted in it. A link stays a link.
 fn bind(source: &Path, target: &Path, must_exist: bool) -> Result<(), String> {
     if let Ok(to) = fs::read_link(source) {
-        return link(&to, target);
+        return Site::link(target, &to);
     }
     let what = match fs::metadata(source) {
         Ok(what) => what,
         Err(error) if error.kind() == io::ErrorKind::NotFound && !must_exist => return Ok(()),
         Err(error) => return Err(format!("looking at {}: {error}", shown(source))),
     };
-    if what.is_dir() {
-        make_folder(target)?
-    } else {
-        make_file(target)?
-    }
-    mount(Some(source), target, NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)
+    let site = if what.is_dir() { Site::folder(target)? } else { Site::file(target)? };
+    mount(Some(source), &site.path(), NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)
         .map_err(|error| format!("showing {}: {error}", shown(source)))
-}
-
-fn link(to: &Path, target: &Path) -> Result<(), String> {
-    if fs::symlink_metadata(target).is_ok() {
-        return Ok(());
-    }
-    if let Some(folder) = target.parent() {
-        make_folder(folder)?;
-    }
-    symlink(to, target).map_err(|error| format!("linking {}: {error}", target.display()))
 }
 
 /// A folder under a layer of changes. Where the file system allows no layers, the folder is only to be looked at.
@@ -130,7 +118,7 @@ fn overlay(lower: &Path, (upper, work): (&Path, &Path), target: &Path) -> Result
     if !lower.is_dir() {
         return Ok(());
     }
-    make_folder(target)?;
+    let site = Site::folder(target)?;
     let (upper, work) = (under(OLD, upper), under(OLD, work));
     let options = format!(
         "lowerdir={},upperdir={},workdir={},userxattr",
@@ -141,12 +129,14 @@ fn overlay(lower: &Path, (upper, work): (&Path, &Path), target: &Path) -> Result
     let names_options = |path: &&Path| path.as_os_str().as_bytes().iter().any(|byte| b",:\\".contains(byte));
     let separable = ![lower, &upper, &work].iter().any(names_options);
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
-    if separable && mount(Some("overlay"), target, Some("overlay"), flags, Some(options.as_str())).is_ok() {
+    if separable
+        && mount(Some("overlay"), &site.path(), Some("overlay"), flags, Some(options.as_str())).is_ok()
+    {
         return Ok(());
     }
     bind(lower, target, true)?;
     let flags = MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_RDONLY | flags;
-    mount(NOTHING, target, NOTHING, flags, NOTHING)
+    mount(NOTHING, &Site::folder(target)?.path(), NOTHING, flags, NOTHING)
         .map_err(|error| format!("showing {}: {error}", shown(lower)))
 }
 
@@ -202,14 +192,4 @@ fn shown(path: &Path) -> std::path::Display<'_> {
 
 fn make_folder(path: &Path) -> Result<(), String> {
     fs::create_dir_all(path).map_err(|error| format!("making {}: {error}", path.display()))
-}
-
-fn make_file(path: &Path) -> Result<(), String> {
-    if let Some(folder) = path.parent() {
-        make_folder(folder)?;
-    }
-    if path.exists() {
-        return Ok(());
-    }
-    fs::File::create(path).map(drop).map_err(|error| format!("making {}: {error}", path.display()))
 }
