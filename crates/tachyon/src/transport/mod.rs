@@ -1,0 +1,3 @@
+//! How callers reach the engine. Each transport only carries messages.
+
+pub(crate) mod mcp;
