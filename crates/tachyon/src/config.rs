@@ -96,6 +96,24 @@ impl Config {
         self
     }
 
+    /// The same, with this folder's projects allowed when no others are.
+    pub(crate) fn with_usual_root(mut self, folder: PathBuf) -> Self {
+        if self.project_roots.is_empty() {
+            self.project_roots.push(folder);
+        }
+        self
+    }
+
+    /// Where installed compilers are kept.
+    pub(crate) fn compiler_folder(&self) -> PathBuf {
+        self.data.join("solc")
+    }
+
+    /// Where installed libraries are kept, in a `node_modules` of their own.
+    pub(crate) fn library_folder(&self) -> PathBuf {
+        self.data.join("libraries")
+    }
+
     pub(crate) fn reach(&self) -> Reach {
         if self.allow_private_rpc { Reach::Private } else { Reach::Public }
     }

@@ -7,6 +7,7 @@ mod abi;
 mod chain;
 pub mod cli;
 mod clock;
+mod compile;
 mod config;
 mod engine;
 mod fault;

@@ -10,7 +10,8 @@ use crate::fault::Code;
 use crate::transport::mcp;
 
 /// The names that are promised, in their order.
-pub(crate) const CANONICAL: [&str; 7] = [
+pub(crate) const CANONICAL: [&str; 8] = [
+    "tachyon_compile",
     "tachyon_simulate",
     "tachyon_deploy",
     "tachyon_call",

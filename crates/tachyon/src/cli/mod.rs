@@ -10,6 +10,7 @@ use std::sync::Arc;
 use clap::{Args, Parser, Subcommand};
 use serde_json::Value;
 
+use crate::compile::install;
 use crate::config::Config;
 use crate::engine::{CallContext, Engine, TenantName};
 use crate::{limits, selftest, transport};
@@ -67,8 +68,34 @@ enum Command {
         #[arg(default_value = "{}")]
         request: String,
     },
+    /// Installs Solidity compilers, or lists them.
+    #[command(subcommand)]
+    Solc(Solc),
+    /// Installs libraries that contracts import.
+    #[command(subcommand)]
+    Library(Library),
     /// Encodes and decodes ABI values, one JSON object per line of standard input.
     Abi(abi::Abi),
+}
+
+#[derive(Debug, Subcommand)]
+enum Solc {
+    /// Fetches a version with npm, checks its hash, and keeps it.
+    Install {
+        /// Like 0.8.30.
+        version: String,
+    },
+    /// Lists what is installed.
+    List,
+}
+
+#[derive(Debug, Subcommand)]
+enum Library {
+    /// Fetches a package with npm; nothing in it is run.
+    Add {
+        /// Like @openzeppelin/contracts or @openzeppelin/contracts@5.4.0.
+        package: String,
+    },
 }
 
 /// Runs the program.
@@ -76,6 +103,8 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match &cli.command {
         Some(Command::Abi(abi)) => abi.run(),
+        Some(Command::Solc(solc)) => cli.shared.config().and_then(|config| solc.run(&config)),
+        Some(Command::Library(library)) => cli.shared.config().and_then(|config| library.run(&config)),
         _ => with_engine(&cli),
     };
     match done {
@@ -88,11 +117,45 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn with_engine(cli: &Cli) -> io::Result<bool> {
-    let mut config = Config::load(cli.shared.config.as_deref()).map_err(io::Error::other)?;
-    if let Some(folder) = &cli.shared.data {
-        config = config.with_data(folder.clone());
+impl Shared {
+    fn config(&self) -> io::Result<Config> {
+        let config = Config::load(self.config.as_deref()).map_err(io::Error::other)?;
+        Ok(match &self.data {
+            Some(folder) => config.with_data(folder.clone()),
+            None => config,
+        })
     }
+}
+
+impl Solc {
+    fn run(&self, config: &Config) -> io::Result<bool> {
+        let folder = config.compiler_folder();
+        match self {
+            Self::Install { version } => {
+                let path = install::install(&folder, version).map_err(io::Error::other)?;
+                writeln!(io::stdout(), "{version} {}", path.display())?;
+            }
+            Self::List => {
+                for (version, path) in install::installed(&folder) {
+                    writeln!(io::stdout(), "{version} {}", path.display())?;
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Library {
+    fn run(&self, config: &Config) -> io::Result<bool> {
+        let Self::Add { package } = self;
+        install::add_library(&config.library_folder(), package).map_err(io::Error::other)?;
+        Ok(true)
+    }
+}
+
+fn with_engine(cli: &Cli) -> io::Result<bool> {
+    // Whoever starts the program here may as well have it read what is here.
+    let config = cli.shared.config()?.with_usual_root(std::env::current_dir()?);
     let engine = Arc::new(Engine::new(config));
     let tenant = TenantName::new(&cli.shared.tenant).map_err(io::Error::other)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

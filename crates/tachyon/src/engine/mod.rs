@@ -4,6 +4,7 @@ mod artifact_get;
 mod call;
 mod chain_list;
 mod chain_register;
+mod compile;
 mod context;
 mod deploy;
 mod fields;
@@ -28,6 +29,7 @@ use crate::chain::embedded::{self, accounts};
 use crate::chain::profile::{Profile, presets};
 use crate::chain::rpc::RpcChain;
 use crate::chain::{Chain, Intent};
+use crate::compile::Toolchain;
 use crate::config::Config;
 use crate::fault::{Code, Envelope, Fault};
 use crate::limits;
@@ -96,6 +98,7 @@ impl Engine {
 
     async fn dispatch(&self, tool: Tool, arguments: Value, context: &CallContext) -> Result<Value, Fault> {
         match tool {
+            Tool::Compile => told(compile::run(self, read(arguments)?, context).await),
             Tool::Simulate => told(simulate::run(self, read(arguments)?, context).await),
             Tool::Deploy => told(deploy::run(self, read(arguments)?, context).await),
             Tool::Call => told(call::run(self, read(arguments)?, context).await),
@@ -116,6 +119,18 @@ impl Engine {
         let tenant = Arc::new(Tenant::open(&folder)?);
         tenants.insert(name.clone(), tenant.clone());
         Ok(tenant)
+    }
+
+    /// Where compilers and libraries are.
+    fn toolchain(&self) -> Toolchain {
+        let mut libraries = self.config.libraries.clone();
+        libraries.push(self.config.library_folder().join("node_modules"));
+        Toolchain {
+            configured: self.config.solc.clone(),
+            installed: self.config.compiler_folder(),
+            libraries,
+            project_roots: self.config.project_roots.clone(),
+        }
     }
 
     fn default_chain(&self) -> &str {

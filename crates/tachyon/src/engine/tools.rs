@@ -3,11 +3,13 @@
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 
-use super::{artifact_get, call, chain_list, chain_register, deploy, registry_lookup, simulate};
+use super::{artifact_get, call, chain_list, chain_register, compile, deploy, registry_lookup, simulate};
 
 /// A verb of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tool {
+    /// Compiles sources.
+    Compile,
     /// Says what would happen.
     Simulate,
     /// Puts a contract on a chain.
@@ -48,6 +50,15 @@ pub(crate) struct Row {
 
 /// All tools, in the order in which they are listed.
 pub(crate) const ROWS: &[Row] = &[
+    Row {
+        tool: Tool::Compile,
+        name: "tachyon_compile",
+        title: "Compile Solidity",
+        description: "Compiles Solidity sources or a project folder and keeps the artifacts. Errors come with file, line and column in error.details.diagnostics.",
+        effect: Effect::Keeps,
+        input: schema::<compile::Request>,
+        output: envelope::<compile::Response>,
+    },
     Row {
         tool: Tool::Simulate,
         name: "tachyon_simulate",
