@@ -15,6 +15,7 @@ mod journal;
 mod limits;
 mod policy;
 mod registry;
+mod runner;
 mod selftest;
 mod transport;
 

@@ -10,8 +10,9 @@ use crate::fault::Code;
 use crate::transport::mcp;
 
 /// The names that are promised, in their order.
-pub(crate) const CANONICAL: [&str; 8] = [
+pub(crate) const CANONICAL: [&str; 9] = [
     "tachyon_compile",
+    "tachyon_test",
     "tachyon_simulate",
     "tachyon_deploy",
     "tachyon_call",

@@ -13,6 +13,7 @@ mod sending;
 mod simulate;
 mod target;
 mod tenant;
+mod test;
 pub(crate) mod tools;
 
 use std::collections::HashMap;
@@ -99,6 +100,7 @@ impl Engine {
     async fn dispatch(&self, tool: Tool, arguments: Value, context: &CallContext) -> Result<Value, Fault> {
         match tool {
             Tool::Compile => told(compile::run(self, read(arguments)?, context).await),
+            Tool::Test => told(test::run(self, read(arguments)?, context).await),
             Tool::Simulate => told(simulate::run(self, read(arguments)?, context).await),
             Tool::Deploy => told(deploy::run(self, read(arguments)?, context).await),
             Tool::Call => told(call::run(self, read(arguments)?, context).await),

@@ -3,13 +3,15 @@
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 
-use super::{artifact_get, call, chain_list, chain_register, compile, deploy, registry_lookup, simulate};
+use super::{artifact_get, call, chain_list, chain_register, compile, deploy, registry_lookup, simulate, test};
 
 /// A verb of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Tool {
     /// Compiles sources.
     Compile,
+    /// Runs the tests of sources.
+    Test,
     /// Says what would happen.
     Simulate,
     /// Puts a contract on a chain.
@@ -58,6 +60,15 @@ pub(crate) const ROWS: &[Row] = &[
         effect: Effect::Keeps,
         input: schema::<compile::Request>,
         output: envelope::<compile::Response>,
+    },
+    Row {
+        tool: Tool::Test,
+        name: "tachyon_test",
+        title: "Test contracts",
+        description: "Compiles sources and runs their tests (setUp, test*, fuzz tests with counterexamples, invariant*) with the usual cheatcodes. A test that needs a cheatcode this runner lacks is reported as unsupported, never as passed.",
+        effect: Effect::Reads,
+        input: schema::<test::Request>,
+        output: envelope::<test::Response>,
     },
     Row {
         tool: Tool::Simulate,
