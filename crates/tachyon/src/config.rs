@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use secrecy::ExposeSecret as _;
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use crate::chain::profile::Profile;
 use crate::chain::rpc::Reach;
+use crate::engine::TenantName;
 use crate::policy::keys::{AccountConfig, SecretRef};
 use crate::policy::{MIN_TOKEN, Policy};
 
@@ -102,6 +103,21 @@ impl Config {
             self.project_roots.push(folder);
         }
         self
+    }
+
+    /// Who may use the HTTP interface. Nobody configured means nobody, not everybody.
+    pub(crate) fn tenant_tokens(&self) -> Result<Vec<(SecretString, TenantName)>, ConfigError> {
+        if self.tenants.is_empty() {
+            let what = "`tenants` is empty, so nobody could use the HTTP interface; name one with its token";
+            return Err(ConfigError::Contradiction(what.into()));
+        }
+        let one = |tenant: &TenantConfig| {
+            let wrong =
+                |what: String| ConfigError::Contradiction(format!("tenant `{}`: {what}", tenant.name));
+            let name = TenantName::new(&tenant.name).map_err(|fault| wrong(fault.message))?;
+            Ok((tenant.token.reveal().map_err(|error| wrong(error.to_string()))?, name))
+        };
+        self.tenants.iter().map(one).collect()
     }
 
     /// Where installed compilers are kept.

@@ -70,9 +70,9 @@ pub struct Fault {
     /// Whether the very same request may be sent again as it is.
     pub retry: bool,
     /// More, for programs.
-    pub details: Option<Value>,
+    pub details: Option<Box<Value>>,
     /// What the verb can tell although it failed.
-    pub data: Option<Value>,
+    pub data: Option<Box<Value>>,
 }
 
 impl Fault {
@@ -99,31 +99,19 @@ impl Fault {
     }
 
     pub(crate) fn with_details(mut self, details: Value) -> Self {
-        self.details = Some(details);
+        self.details = Some(Box::new(details));
         self
     }
 
     pub(crate) fn with_data(mut self, data: &impl Serialize) -> Self {
-        self.data = serde_json::to_value(data).ok();
-        self
-    }
-
-    /// The same request may be sent again.
-    pub(crate) fn retryable(mut self) -> Self {
-        self.retry = true;
-        self
-    }
-
-    /// The same failure, seen as a failure of another kind.
-    pub(crate) fn recoded(mut self, code: Code) -> Self {
-        self.code = code;
+        self.data = serde_json::to_value(data).ok().map(Box::new);
         self
     }
 
     fn error(&self) -> Value {
         let mut error = json!({ "code": self.code, "message": self.message, "retry": self.retry });
         if let Some(details) = &self.details {
-            error["details"] = details.clone();
+            error["details"] = Value::clone(details);
         }
         error
     }
@@ -151,7 +139,7 @@ impl Envelope {
             Err(fault) => {
                 let mut envelope = json!({ "ok": false });
                 if let Some(data) = &fault.data {
-                    envelope["data"] = data.clone();
+                    envelope["data"] = Value::clone(data);
                 }
                 envelope["error"] = fault.error();
                 envelope

@@ -145,8 +145,8 @@ impl<S: Fold> Journal<S> {
         while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
             match parse::<S::Record>(&rest[..end]) {
                 Ok(record) => seen.state.apply(record),
-                Err(_) if end + 1 == rest.len() => return Ok(End::Torn),
-                Err(what) => {
+                Err(Unreadable::Broken(_)) if end + 1 == rest.len() => return Ok(End::Torn),
+                Err(Unreadable::Broken(what) | Unreadable::Foreign(what)) => {
                     let line = seen.lines + 1;
                     return Err(JournalError::Damaged { path: self.path.clone(), line, what });
                 }
@@ -174,13 +174,22 @@ impl<S: Fold> Journal<S> {
     }
 }
 
-fn parse<R: DeserializeOwned>(line: &[u8]) -> Result<R, String> {
-    let line: Line<'_> = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+/// Why a line is no record.
+enum Unreadable {
+    /// It is not as it was written.
+    Broken(String),
+    /// It is as it was written, by a version that knows more. Cutting it off would lose what somebody was told.
+    Foreign(String),
+}
+
+fn parse<R: DeserializeOwned>(line: &[u8]) -> Result<R, Unreadable> {
+    let line: Line<'_> =
+        serde_json::from_slice(line).map_err(|error| Unreadable::Broken(error.to_string()))?;
     let crc = format!("{:08x}", crc32fast::hash(line.record.get().as_bytes()));
     if crc != line.crc {
-        return Err(format!("the checksum is {crc}, the line says {}", line.crc));
+        return Err(Unreadable::Broken(format!("the checksum is {crc}, the line says {}", line.crc)));
     }
-    serde_json::from_str(line.record.get()).map_err(|error| error.to_string())
+    serde_json::from_str(line.record.get()).map_err(|error| Unreadable::Foreign(error.to_string()))
 }
 
 /// A folder nobody else may look into, with its parents.

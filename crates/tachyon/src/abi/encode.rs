@@ -15,7 +15,7 @@ pub(crate) fn arguments(params: &[Param], given: &[Value]) -> Result<Vec<u8>, Fa
 }
 
 /// The arguments as values of their types.
-pub(crate) fn coerce(params: &[Param], given: &[Value]) -> Result<Vec<DynSolValue>, Fault> {
+fn coerce(params: &[Param], given: &[Value]) -> Result<Vec<DynSolValue>, Fault> {
     if params.len() != given.len() {
         let wanted: Vec<String> = params.iter().map(described).collect();
         let (expected, wanted) = (params.len(), wanted.join(", "));

@@ -14,9 +14,9 @@ use crate::fault::Fault;
 use crate::limits;
 
 pub(crate) use decode::{Decoded, decoded_values, value_to_json};
-pub(crate) use encode::{address, arguments, bytes, coerce};
+pub(crate) use encode::{address, arguments, bytes};
 pub(crate) use events::{DecodedEvent, decode_event};
-pub(crate) use number::{parse_amount, parse_signed, parse_unsigned};
+pub(crate) use number::parse_amount;
 pub(crate) use reverts::{Revert, RevertKind, decode_revert};
 
 /// Reads the ABI of a contract, as compilers write it.

@@ -43,7 +43,7 @@ fn text_of(json: &Value) -> Result<String, String> {
 }
 
 /// A number that fits so many bits.
-pub(crate) fn parse_unsigned(json: &Value, bits: usize) -> Result<U256, String> {
+pub(super) fn parse_unsigned(json: &Value, bits: usize) -> Result<U256, String> {
     let text = text_of(json)?;
     let written = split(&text)?;
     let number = magnitude(&written, &text)?;
@@ -57,7 +57,7 @@ pub(crate) fn parse_unsigned(json: &Value, bits: usize) -> Result<U256, String> 
 }
 
 /// A number with a sign that fits so many bits.
-pub(crate) fn parse_signed(json: &Value, bits: usize) -> Result<I256, String> {
+pub(super) fn parse_signed(json: &Value, bits: usize) -> Result<I256, String> {
     let text = text_of(json)?;
     let written = split(&text)?;
     let number = magnitude(&written, &text)?;

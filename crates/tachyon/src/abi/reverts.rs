@@ -67,6 +67,13 @@ pub(crate) fn decode_revert<'a>(data: &[u8], abis: impl IntoIterator<Item = &'a 
         let errors = abi.errors().filter(|error| error.selector() == *selector);
         for error in errors {
             if let Ok(args) = decoded_values(&error.inputs, body) {
+                // The test library's own error is nothing but its words.
+                if error.name == "CheatcodeError"
+                    && let [one] = args.as_slice()
+                    && let Some(words) = one.value.as_str()
+                {
+                    return plain(RevertKind::Reason, words.to_owned());
+                }
                 let said: Vec<String> = args.iter().map(|arg| arg.value.to_string()).collect();
                 let reason = format!("{}({})", error.name, said.join(", "));
                 let error = Some(error.signature());

@@ -75,7 +75,7 @@ pub(crate) struct Receipt {
     /// Whether it did what it was sent for; a reverted transaction is mined too.
     pub(crate) succeeded: bool,
     pub(crate) gas_used: u64,
-    pub(crate) gas_price: u128,
+    pub(crate) gas_price: U256,
     #[serde(default)]
     pub(crate) logs: Vec<Log>,
 }
@@ -83,7 +83,7 @@ pub(crate) struct Receipt {
 impl Receipt {
     /// What the gas did cost.
     pub(crate) fn gas_cost(&self) -> U256 {
-        U256::from(self.gas_used) * U256::from(self.gas_price)
+        U256::from(self.gas_used).saturating_mul(self.gas_price)
     }
 }
 

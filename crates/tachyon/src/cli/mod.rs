@@ -3,16 +3,19 @@
 mod abi;
 
 use std::io::{self, Read as _, Write as _};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, Parser, Subcommand};
 use serde_json::Value;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::compile::install;
 use crate::config::Config;
 use crate::engine::{CallContext, Engine, TenantName};
+use crate::transport::http::Office;
 use crate::{limits, selftest, transport};
 
 /// An EVM toolbox for agents: compile, test, simulate, deploy and call contracts.
@@ -68,6 +71,12 @@ enum Command {
         #[arg(default_value = "{}")]
         request: String,
     },
+    /// Serves HTTP: JSON-RPC under /rpc, REST under /v1. The configuration says which tenants may use it.
+    Serve {
+        /// Where to listen; port 0 takes any that is free.
+        #[arg(long, default_value = "127.0.0.1:8645")]
+        listen: SocketAddr,
+    },
     /// Installs Solidity compilers, or lists them.
     #[command(subcommand)]
     Solc(Solc),
@@ -103,6 +112,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match &cli.command {
         Some(Command::Abi(abi)) => abi.run(),
+        Some(Command::Serve { listen }) => cli.shared.config().and_then(|config| serve(config, *listen)),
         Some(Command::Solc(solc)) => cli.shared.config().and_then(|config| solc.run(&config)),
         Some(Command::Library(library)) => cli.shared.config().and_then(|config| library.run(&config)),
         _ => with_engine(&cli),
@@ -175,6 +185,27 @@ fn with_engine(cli: &Cli) -> io::Result<bool> {
     // Reading standard input cannot be interrupted, and nothing else is left to do.
     runtime.shutdown_background();
     done
+}
+
+fn serve(config: Config, listen: SocketAddr) -> io::Result<bool> {
+    let tenants = config.tenant_tokens().map_err(io::Error::other)?;
+    let engine = Arc::new(Engine::new(config));
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        // Before anyone is told that all is ready: they may want to end it at once.
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let listener = tokio::net::TcpListener::bind(listen).await?;
+        writeln!(io::stdout(), "http://{}", listener.local_addr()?)?;
+        let told = async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        };
+        transport::http::serve(listener, Office::new(engine, tenants), told).await
+    })?;
+    Ok(true)
 }
 
 async fn check(engine: &Engine, cli: &Cli) -> io::Result<bool> {

@@ -65,7 +65,8 @@ fn diagnostic(told: &ToldError, texts: &BTreeMap<&str, &str>) -> Diagnostic {
     };
     let place = told.source_location.as_ref();
     let text = place.and_then(|place| texts.get(place.file.as_str()));
-    let position = text.zip(place).and_then(|(text, place)| position(text, usize::try_from(place.start).ok()?));
+    let position =
+        text.zip(place).and_then(|(text, place)| position(text, usize::try_from(place.start).ok()?));
     Diagnostic {
         severity,
         message: told.message.clone(),

@@ -37,8 +37,9 @@ impl Remapping {
 /// The name of the file that an import in a file means.
 pub(super) fn resolve(importer: &str, path: &str, remappings: &[Remapping]) -> Result<String, Fault> {
     let name = if path.starts_with("./") || path.starts_with("../") {
-        joined(importer, path)
-            .ok_or_else(|| Fault::invalid(format!("{importer} imports `{path}`, which leads out of the sources")))?
+        joined(importer, path).ok_or_else(|| {
+            Fault::invalid(format!("{importer} imports `{path}`, which leads out of the sources"))
+        })?
     } else {
         path.to_owned()
     };
@@ -72,7 +73,8 @@ fn joined(importer: &str, path: &str) -> Option<String> {
 
 /// A path that stays where it is.
 pub(super) fn check_path(path: &str) -> Result<(), Fault> {
-    let wrong = |what: &str| Err(Fault::invalid(format!("`{path}` {what}; paths are relative and stay inside")));
+    let wrong =
+        |what: &str| Err(Fault::invalid(format!("`{path}` {what}; paths are relative and stay inside")));
     if path.is_empty() || path.len() > 500 {
         return wrong("is empty or too long");
     }
@@ -100,7 +102,8 @@ mod tests {
 
     #[test]
     fn imports_resolve_as_the_compiler_does() {
-        let remappings = ["@oz/=vendor/oz/", "src/a:x/=y/", "x/=z/"].map(|text| Remapping::parse(text).unwrap());
+        let remappings =
+            ["@oz/=vendor/oz/", "src/a:x/=y/", "x/=z/"].map(|text| Remapping::parse(text).unwrap());
         for (importer, path, name) in [
             ("src/A.sol", "./B.sol", "src/B.sol"),
             ("src/a/A.sol", "../B.sol", "src/B.sol"),
@@ -116,8 +119,17 @@ mod tests {
     #[test]
     fn no_name_leads_out() {
         for path in [
-            "../../etc/passwd.sol", "/etc/passwd.sol", "a/../../b.sol", "a\\..\\b.sol", "C:/b.sol", "./../../x.sol", "a//b.sol",
-            "https://x/y.sol", "/etc/passwd", "x.json", "",
+            "../../etc/passwd.sol",
+            "/etc/passwd.sol",
+            "a/../../b.sol",
+            "a\\..\\b.sol",
+            "C:/b.sol",
+            "./../../x.sol",
+            "a//b.sol",
+            "https://x/y.sol",
+            "/etc/passwd",
+            "x.json",
+            "",
         ] {
             assert!(resolve("src/A.sol", path, &[]).is_err(), "{path}");
         }

@@ -36,13 +36,17 @@ pub(crate) enum InstallError {
 pub(crate) fn install(folder: &Path, version: &str) -> Result<PathBuf, InstallError> {
     let version = Version::parse(version).map_err(|_| InstallError::Version(version.to_owned()))?;
     let place = folder.join(version.to_string());
-    let io = |path: &Path| { let path = path.to_owned(); move |error| InstallError::Io(path, error) };
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |error| InstallError::Io(path, error)
+    };
     let download = tempfile::tempdir().map_err(io(&std::env::temp_dir()))?;
     let spec = format!("solc@{version}");
     let told = npm(download.path(), &["view", &spec, "dist.integrity"])?;
     let wanted = told.trim().to_owned();
     let packed = npm(download.path(), &["pack", &spec, "--json", "--ignore-scripts"])?;
-    let packed: Value = serde_json::from_str(&packed).map_err(|error| InstallError::Refused(error.to_string()))?;
+    let packed: Value =
+        serde_json::from_str(&packed).map_err(|error| InstallError::Refused(error.to_string()))?;
     let name = packed[0]["filename"].as_str().unwrap_or_default();
     let archive = download.path().join(Path::new(name).file_name().unwrap_or_default());
     let bytes = std::fs::read(&archive).map_err(io(&archive))?;
@@ -104,7 +108,8 @@ pub(crate) fn add_library(folder: &Path, spec: &str) -> Result<(), InstallError>
 }
 
 fn npm(folder: &Path, arguments: &[&str]) -> Result<String, InstallError> {
-    let output = Command::new("npm").args(arguments).current_dir(folder).output().map_err(InstallError::Npm)?;
+    let output =
+        Command::new("npm").args(arguments).current_dir(folder).output().map_err(InstallError::Npm)?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(InstallError::Refused(said.trim().chars().take(2_000).collect()));
@@ -116,7 +121,8 @@ fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for chunk in bytes.chunks(3) {
-        let group = chunk.iter().fold(0u32, |group, byte| group << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        let group =
+            chunk.iter().fold(0u32, |group, byte| group << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
         for place in 0..4 {
             let digit = DIGITS[(group >> (18 - 6 * place) & 63) as usize];
             text.push(if place > chunk.len() { '=' } else { char::from(digit) });
@@ -131,7 +137,9 @@ mod tests {
 
     #[test]
     fn base64_is_the_usual_one() {
-        for (bytes, text) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        for (bytes, text) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")]
+        {
             assert_eq!(base64(bytes.as_bytes()), text);
         }
     }
@@ -139,7 +147,10 @@ mod tests {
     #[test]
     fn options_are_no_packages() {
         for spec in ["--global", "../evil", "", "x;rm", "git+ssh://x", "a b"] {
-            assert!(matches!(add_library(Path::new("/nonexistent/x"), spec), Err(InstallError::Package(_))), "{spec}");
+            assert!(
+                matches!(add_library(Path::new("/nonexistent/x"), spec), Err(InstallError::Package(_))),
+                "{spec}"
+            );
         }
     }
 }

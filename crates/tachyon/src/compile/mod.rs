@@ -19,13 +19,25 @@ use tokio::sync::Semaphore;
 use crate::fault::{Code, Fault};
 use crate::limits;
 use crate::registry::{Artifact, CompilerUsed, OptimizerUsed};
-pub(crate) use diagnostics::{Diagnostic, Severity};
+pub(crate) use diagnostics::Diagnostic;
 pub(crate) use sources::Upload;
 
 /// The rules compilers can compile for. Nothing else is let through to a compiler.
 const EVM_VERSIONS: [&str; 14] = [
-    "homestead", "tangerineWhistle", "spuriousDragon", "byzantium", "constantinople", "petersburg", "istanbul",
-    "berlin", "london", "paris", "shanghai", "cancun", "prague", "osaka",
+    "homestead",
+    "tangerineWhistle",
+    "spuriousDragon",
+    "byzantium",
+    "constantinople",
+    "petersburg",
+    "istanbul",
+    "berlin",
+    "london",
+    "paris",
+    "shanghai",
+    "cancun",
+    "prague",
+    "osaka",
 ];
 
 /// Where compilers and libraries are.

@@ -62,7 +62,8 @@ struct Hole {
 
 impl Told {
     pub(super) fn parse(text: &[u8]) -> Result<Self, Fault> {
-        serde_json::from_slice(text).map_err(|error| unbuilt(format!("the compiler's answer cannot be read: {error}")))
+        serde_json::from_slice(text)
+            .map_err(|error| unbuilt(format!("the compiler's answer cannot be read: {error}")))
     }
 
     /// Every contract, in the order of files and names.

@@ -103,8 +103,10 @@ pub(super) async fn choose(toolchain: &Toolchain, wanted: &Wanted, exactly: &str
         seen.push(version);
     }
     let there: Vec<String> = seen.iter().map(version_text).collect();
-    let there = if there.is_empty() { "none is there".into() } else { format!("there are {}", there.join(", ")) };
-    let wanted = if exactly.is_empty() { wanted.shown() } else { format!("{} exactly {exactly}", wanted.shown()) };
+    let there =
+        if there.is_empty() { "none is there".into() } else { format!("there are {}", there.join(", ")) };
+    let wanted =
+        if exactly.is_empty() { wanted.shown() } else { format!("{} exactly {exactly}", wanted.shown()) };
     Err(unbuilt(format!(
         "no Solidity compiler fits {wanted}; {there}. Run `tachyon solc install VERSION`, or put solc on the PATH"
     )))

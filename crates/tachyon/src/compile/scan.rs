@@ -35,8 +35,8 @@ impl<'a> Tokens<'a> {
             let rest = self.rest();
             let comment = if rest.starts_with("//") {
                 rest.find('\n').unwrap_or(rest.len())
-            } else if rest.starts_with("/*") {
-                rest[2..].find("*/").map_or(rest.len(), |end| end + 4)
+            } else if let Some(inside) = rest.strip_prefix("/*") {
+                inside.find("*/").map_or(rest.len(), |end| end + 4)
             } else {
                 0
             };
@@ -152,7 +152,9 @@ mod tests {
 
     #[test]
     fn broken_sources_end() {
-        for source in ["import", "import \"", "pragma", "pragma solidity", "/*", "\"", "{", "import 'a", "'\\"] {
+        for source in
+            ["import", "import \"", "pragma", "pragma solidity", "/*", "\"", "{", "import 'a", "'\\"]
+        {
             let _ = directives(source);
         }
     }

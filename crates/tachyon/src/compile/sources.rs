@@ -66,7 +66,11 @@ pub(super) fn gather(toolchain: &Toolchain, upload: &Upload) -> Result<Gathered,
 }
 
 /// Adds what is imported, until nothing is missing.
-fn close(files: &mut BTreeMap<String, File>, remappings: &[Remapping], shelves: &Shelves) -> Result<(), Fault> {
+fn close(
+    files: &mut BTreeMap<String, File>,
+    remappings: &[Remapping],
+    shelves: &Shelves,
+) -> Result<(), Fault> {
     let mut unread: Vec<String> = files.keys().cloned().collect();
     let mut bytes: usize = files.values().map(|file| file.text.len()).sum();
     while let Some(name) = unread.pop() {
@@ -102,9 +106,9 @@ impl Shelves {
     /// A file by its name. Only Solidity files inside of the folders are ever read.
     fn read(&self, name: &str) -> Result<Option<String>, Fault> {
         imports::check_name(name)?;
-        let nested = name.split_once('/').map(|(library, rest)| {
-            [format!("{library}/src/{rest}"), format!("{library}/contracts/{rest}")]
-        });
+        let nested = name
+            .split_once('/')
+            .map(|(library, rest)| [format!("{library}/src/{rest}"), format!("{library}/contracts/{rest}")]);
         let names = std::iter::once(name.to_owned()).chain(nested.into_iter().flatten());
         let names: Vec<String> = names.collect();
         let own = self.project.iter().map(|folder| (folder, &names[..1]));

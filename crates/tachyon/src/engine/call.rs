@@ -134,12 +134,7 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
         abis: meant.abis.clone(),
         code: Code::CallFailed,
     };
-    let sender = Sender {
-        tenant,
-        chain: named.chain.clone(),
-        progress: context.progress.clone(),
-        patience: engine.patience(),
-    };
+    let sender = Sender::new(engine, tenant, &named, context);
     let sent = sender.send(order).await?;
     let mut response = Response {
         sent: true,

@@ -114,7 +114,9 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
         solc_version: request.solc_version.unwrap_or_default(),
     };
     if let Some(label) = request.project_id.as_deref().filter(|label| !is_name(label)) {
-        return Err(Fault::invalid(format!("`{label}` cannot name a project; use small letters, digits, `-` and `_`")));
+        return Err(Fault::invalid(format!(
+            "`{label}` cannot name a project; use small letters, digits, `-` and `_`"
+        )));
     }
     context.progress.tell("compiling");
     let compiled = compile::compile(&engine.toolchain(), &upload, &settings).await?;

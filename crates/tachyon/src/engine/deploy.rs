@@ -105,15 +105,7 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
     let code = artifact.linked(&libraries)?;
     let value = request.value.map(|value| value.0).unwrap_or_default();
     let init = init_code(&interface, code, request.constructor_args.as_deref(), !value.is_zero())?;
-    let (to, data, creates) = match request.create2 {
-        None => (None, init, Creates::ByNonce),
-        Some(create2) => {
-            let deployer = create2.deployer.map_or(CREATE2_DEPLOYER, |deployer| deployer.0);
-            let address = deployer.create2_from_code(create2.salt.0, &init);
-            let data = [create2.salt.0.as_slice(), &init].concat();
-            (Some(deployer), data.into(), Creates::At(address))
-        }
-    };
+    let (to, data, creates) = way(request.create2, init);
     let asking = Asking {
         from: request.from.as_deref(),
         token: request.capability_token.as_deref(),
@@ -145,12 +137,7 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
         abis: vec![interface],
         code: Code::DeployFailed,
     };
-    let sender = Sender {
-        tenant,
-        chain: named.chain.clone(),
-        progress: context.progress.clone(),
-        patience: engine.patience(),
-    };
+    let sender = Sender::new(engine, tenant, &named, context);
     if let Creates::At(address) = creates
         && is_there_already(&named.chain, to, address).await?
         && !sender.knows(&order)?
@@ -174,6 +161,15 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
         events,
         ..answer(address)
     })
+}
+
+/// Whom the transaction goes to, with what, and what it creates.
+fn way(create2: Option<Create2>, init: Bytes) -> (Option<Address>, Bytes, Creates) {
+    let Some(create2) = create2 else { return (None, init, Creates::ByNonce) };
+    let deployer = create2.deployer.map_or(CREATE2_DEPLOYER, |deployer| deployer.0);
+    let address = deployer.create2_from_code(create2.salt.0, &init);
+    let data = [create2.salt.0.as_slice(), &init].concat();
+    (Some(deployer), data.into(), Creates::At(address))
 }
 
 /// Whether somebody created the contract before, with the same code and salt.

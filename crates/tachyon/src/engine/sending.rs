@@ -10,9 +10,10 @@ use alloy_json_abi::JsonAbi;
 use alloy_primitives::{Address, B256, keccak256};
 use serde_json::{Value, json};
 
-use super::context::Progress;
+use super::context::{CallContext, Progress};
 use super::target::{Meant, explain};
 use super::tenant::Tenant;
+use super::{Engine, NamedChain};
 use crate::chain::{At, Chain, Detail, Intent, Outcome, Receipt, Simulation};
 use crate::clock;
 use crate::fault::{Code, Fault};
@@ -75,10 +76,10 @@ enum Standing {
 /// Everything that takes part in sending.
 #[derive(Clone)]
 pub(super) struct Sender {
-    pub(super) tenant: Arc<Tenant>,
-    pub(super) chain: Chain,
-    pub(super) progress: Progress,
-    pub(super) patience: Duration,
+    tenant: Arc<Tenant>,
+    chain: Chain,
+    progress: Progress,
+    patience: Duration,
 }
 
 impl Order {
@@ -101,6 +102,16 @@ impl Order {
 }
 
 impl Sender {
+    pub(super) fn new(
+        engine: &Engine,
+        tenant: Arc<Tenant>,
+        named: &NamedChain,
+        context: &CallContext,
+    ) -> Self {
+        let (chain, progress) = (named.chain.clone(), context.progress.clone());
+        Self { tenant, chain, progress, patience: engine.patience() }
+    }
+
     /// Sends an order, or finds out what became of it when it was sent before.
     pub(super) async fn send(&self, order: Order) -> Result<Sent, Fault> {
         if let Standing::Done { reservation, receipt } = self.standing(&order)? {

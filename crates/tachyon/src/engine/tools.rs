@@ -3,7 +3,9 @@
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Value, json};
 
-use super::{artifact_get, call, chain_list, chain_register, compile, deploy, registry_lookup, simulate, test};
+use super::{
+    artifact_get, call, chain_list, chain_register, compile, deploy, registry_lookup, simulate, test,
+};
 
 /// A verb of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

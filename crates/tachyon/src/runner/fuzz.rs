@@ -67,7 +67,9 @@ impl Source {
             }
             DynSolType::Address => DynSolValue::Address(self.address()),
             DynSolType::Function => {
-                DynSolValue::Function(Function::from(std::array::from_fn::<u8, 24, _>(|_| self.random.u8(..))))
+                DynSolValue::Function(Function::from(std::array::from_fn::<u8, 24, _>(|_| {
+                    self.random.u8(..)
+                })))
             }
             DynSolType::Bytes => {
                 let length = self.random.usize(..=64);

@@ -33,7 +33,10 @@ pub(super) fn run(stage: &Stage<'_>, test: &Function) -> Result<Case, Fault> {
         let mut history = Vec::new();
         for step in 0..=limits::INVARIANT_DEPTH {
             if stage.deadline.is_over() {
-                return Err(Fault::new(Code::TestForgeFailed, format!("{name} was stopped: no time is left")));
+                return Err(Fault::new(
+                    Code::TestForgeFailed,
+                    format!("{name} was stopped: no time is left"),
+                ));
             }
             let mut watched = machine.clone();
             let ran = watched.call(SENDER, stage.contract, selector(test));
@@ -50,7 +53,8 @@ pub(super) fn run(stage: &Stage<'_>, test: &Function) -> Result<Case, Fault> {
             let target = &targets[source.below(targets.len())];
             let function = &target.functions[source.below(target.functions.len())];
             let values = DynSolValue::Tuple(source.values(&abi::types(&function.inputs)?));
-            let sender = if senders.is_empty() { source.address() } else { senders[source.below(senders.len())] };
+            let sender =
+                if senders.is_empty() { source.address() } else { senders[source.below(senders.len())] };
             let data = [function.selector().as_slice(), &values.abi_encode_params()].concat();
             let ran = machine.call(sender, target.address, data.into());
             calls += 1;
@@ -73,7 +77,9 @@ fn targets<'a>(stage: &Stage<'a>) -> Vec<Target<'a>> {
     let excluded = addresses(stage, "excludeContracts");
     let created = &stage.machine.cheats.created;
     let chosen = created.iter().filter(|(address, _)| {
-        !excluded.contains(address) && (named.is_empty() || named.contains(address)) && *address != stage.contract
+        !excluded.contains(address)
+            && (named.is_empty() || named.contains(address))
+            && *address != stage.contract
     });
     let selectors = target_selectors(stage);
     let mut targets = Vec::new();
@@ -96,7 +102,8 @@ fn targets<'a>(stage: &Stage<'a>) -> Vec<Target<'a>> {
 
 /// What a function of the test contract returns, if it has it.
 fn asked(stage: &Stage<'_>, name: &str) -> Option<Vec<DynSolValue>> {
-    let function = stage.abi.functions().find(|function| function.name == name && function.inputs.is_empty())?;
+    let function =
+        stage.abi.functions().find(|function| function.name == name && function.inputs.is_empty())?;
     let mut machine: Machine = stage.machine.clone();
     match machine.call(SENDER, stage.contract, selector(function)).end {
         End::Returned(data) => function.abi_decode_output(&data).ok(),

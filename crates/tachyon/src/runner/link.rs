@@ -22,14 +22,20 @@ struct Placed<'a> {
     depth: usize,
 }
 
-fn link(artifact: &Artifact, all: &[Artifact], machine: &mut Machine, placed: &mut Placed<'_>) -> Result<Bytes, Fault> {
+fn link(
+    artifact: &Artifact,
+    all: &[Artifact],
+    machine: &mut Machine,
+    placed: &mut Placed<'_>,
+) -> Result<Bytes, Fault> {
     for library in artifact.unlinked.keys() {
         if placed.addresses.contains_key(library) {
             continue;
         }
         let body = all.iter().find(|one| format!("{}:{}", one.path, one.name) == *library);
         let body = body.filter(|_| placed.depth < DEPTH);
-        let body = body.ok_or_else(|| Fault::internal(format!("the library `{library}` is not among the sources")))?;
+        let body =
+            body.ok_or_else(|| Fault::internal(format!("the library `{library}` is not among the sources")))?;
         let mut deeper = Placed { addresses: placed.addresses, depth: placed.depth + 1 };
         let code = link(body, all, machine, &mut deeper)?;
         match machine.deploy(code).end {

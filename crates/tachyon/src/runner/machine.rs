@@ -87,14 +87,8 @@ impl Machine {
     fn transact(&mut self, from: Address, kind: TxKind, data: Bytes) -> Ran {
         let intrinsic = 21_000 + data.iter().map(|byte| if *byte == 0 { 4 } else { 16 }).sum::<u64>();
         let nonce = self.db.load_account(from).map_or(0, |account| account.info.nonce);
-        let transaction = TxEnv {
-            caller: from,
-            gas_limit: limits::TEST_GAS,
-            kind,
-            data,
-            nonce,
-            ..TxEnv::default()
-        };
+        let transaction =
+            TxEnv { caller: from, gas_limit: limits::TEST_GAS, kind, data, nonce, ..TxEnv::default() };
         self.cheats.begin();
         let context = Context::mainnet()
             .with_db(std::mem::take(&mut self.db))
@@ -108,14 +102,18 @@ impl Machine {
         self.db = journaled_state.database;
         let done = match done {
             Ok(done) => done,
-            Err(error) => return Ran { end: End::Failed(format!("the machine refused it: {error:?}")), gas: 0 },
+            Err(error) => {
+                return Ran { end: End::Failed(format!("the machine refused it: {error:?}")), gas: 0 };
+            }
         };
         let gas = done.result.tx_gas_used().saturating_sub(intrinsic);
         if done.result.is_success() {
             self.db.commit(done.state);
         }
         let end = match done.result {
-            ExecutionResult::Success { output: Output::Create(_, Some(address)), .. } => End::Created(address),
+            ExecutionResult::Success { output: Output::Create(_, Some(address)), .. } => {
+                End::Created(address)
+            }
             ExecutionResult::Success { output, .. } => End::Returned(output.into_data()),
             ExecutionResult::Revert { output, .. } => End::Failed(self.reason(&output)),
             ExecutionResult::Halt { reason, .. } => End::Failed(format!("EvmError: {reason:?}")),

@@ -120,7 +120,12 @@ impl<'a> Deadline<'a> {
 }
 
 /// Runs all tests of a compilation.
-pub(crate) fn run(artifacts: &[Artifact], own: &[String], plan: &Plan, deadline: &Deadline<'_>) -> Result<Report, Fault> {
+pub(crate) fn run(
+    artifacts: &[Artifact],
+    own: &[String],
+    plan: &Plan,
+    deadline: &Deadline<'_>,
+) -> Result<Report, Fault> {
     let vocabulary = Vocabulary::of(artifacts);
     let mut report = Report { seed: plan.seed, ..Report::default() };
     for artifact in artifacts {

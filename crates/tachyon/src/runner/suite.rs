@@ -42,15 +42,20 @@ pub(super) fn run(
         return Ok(None);
     }
     tests.sort_by_key(|test| test.signature());
-    let mut suite = Suite { file: artifact.path.clone(), contract: artifact.name.clone(), ..Suite::default() };
+    let mut suite =
+        Suite { file: artifact.path.clone(), contract: artifact.name.clone(), ..Suite::default() };
     let mut machine = Machine::new(Cheats::new(vocabulary.clone(), plan.seed));
     let code = link::linked(artifact, artifacts, &mut machine)?;
     let contract = match machine.deploy(code.clone()).end {
         End::Created(address) => address,
-        End::Failed(reason) => return Ok(Some(all(suite, &tests, &machine, &format!("constructor: {reason}")))),
+        End::Failed(reason) => {
+            return Ok(Some(all(suite, &tests, &machine, &format!("constructor: {reason}"))));
+        }
         End::Returned(_) => return Err(Fault::internal("a creation returned without an address")),
     };
-    if let Some(set_up) = abi.functions().find(|function| function.name == "setUp" && function.inputs.is_empty()) {
+    if let Some(set_up) =
+        abi.functions().find(|function| function.name == "setUp" && function.inputs.is_empty())
+    {
         let ran = machine.call(SENDER, contract, selector(set_up));
         if let End::Failed(reason) = ran.end {
             return Ok(Some(all(suite, &tests, &machine, &format!("setup failed: {reason}"))));
@@ -155,7 +160,8 @@ impl Stage<'_> {
 
     /// Older test libraries do not revert but note a failure, and tell when they are asked.
     fn noted_failure(&self, machine: &mut Machine) -> bool {
-        let failed = self.abi.functions().find(|function| function.name == "failed" && function.inputs.is_empty());
+        let failed =
+            self.abi.functions().find(|function| function.name == "failed" && function.inputs.is_empty());
         let Some(failed) = failed else { return false };
         match machine.call(SENDER, self.contract, selector(failed)).end {
             End::Returned(flag) => flag.last().is_some_and(|last| *last != 0),
@@ -170,7 +176,10 @@ impl Stage<'_> {
         let (mut runs, mut rejects, mut gas) = (0, 0, Vec::new());
         while runs < self.plan.fuzz_runs {
             if self.deadline.is_over() {
-                return Err(Fault::new(Code::TestForgeFailed, format!("{name} was stopped: no time is left")));
+                return Err(Fault::new(
+                    Code::TestForgeFailed,
+                    format!("{name} was stopped: no time is left"),
+                ));
             }
             let values = DynSolValue::Tuple(source.values(&types));
             let data = [test.selector().as_slice(), &values.abi_encode_params()].concat();

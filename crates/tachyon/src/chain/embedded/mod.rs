@@ -39,7 +39,6 @@ pub(crate) struct EmbeddedChain {
 /// What an account has.
 pub(crate) struct Account {
     pub(crate) nonce: u64,
-    pub(crate) balance: U256,
     pub(crate) code: Bytes,
 }
 
@@ -116,7 +115,7 @@ impl EmbeddedChain {
                 contract_address: done.created,
                 succeeded: matches!(done.outcome, Outcome::Done(_)),
                 gas_used: done.gas_used,
-                gas_price: price,
+                gas_price: U256::from(price),
                 logs: done.logs,
             };
             let block = Block { number, timestamp, raw: raw.clone(), receipt, changes: changes(done.state) };

@@ -126,7 +126,7 @@ impl World {
     pub(super) fn account(&self, address: Address) -> Account {
         let info = self.state.cache.accounts.get(&address).and_then(DbAccount::info).unwrap_or_default();
         let code = self.state.cache.contracts.get(&info.code_hash).map(Bytecode::original_bytes);
-        Account { nonce: info.nonce, balance: info.balance, code: code.unwrap_or_default() }
+        Account { nonce: info.nonce, code: code.unwrap_or_default() }
     }
 }
 

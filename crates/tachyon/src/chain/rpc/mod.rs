@@ -245,8 +245,7 @@ impl ToldReceipt {
             contract_address: self.contract_address,
             succeeded: status == U256::from(1),
             gas_used: u64::try_from(self.gas_used).map_err(|_| "gas of more than 64 bits")?,
-            gas_price: u128::try_from(self.effective_gas_price.unwrap_or_default())
-                .map_err(|_| "a gas price of more than 128 bits")?,
+            gas_price: self.effective_gas_price.unwrap_or_default(),
             logs: logs.collect::<Result<_, _>>()?,
         })
     }

@@ -59,7 +59,8 @@ fn holds(kind: &str, arguments: &[DynSolValue]) -> Option<Result<(), String>> {
             let most = arguments.get(2)?.as_uint()?.0;
             let apart = distance(left, right)?;
             if kind == "ApproxEqAbs" {
-                let words = format!("{} !~= {} (max delta: {most}, real delta: {apart})", shown(left), shown(right));
+                let words =
+                    format!("{} !~= {} (max delta: {most}, real delta: {apart})", shown(left), shown(right));
                 return verdict(apart <= most, words);
             }
             let well = relative(apart, right, most)?;

@@ -11,7 +11,7 @@ use revm::interpreter::InstructionResult;
 use super::expect::{ExpectedCall, ExpectedEmit, ExpectedRevert, WantedRevert};
 use super::mock::Mock;
 use super::text::shown;
-use super::{Cheats, Prank, Refusal, Returned, asserts};
+use super::{Accesses, Cheats, Prank, Refusal, Returned, asserts};
 use crate::policy::signer::Key;
 use crate::runner::machine::Ctx;
 
@@ -97,21 +97,22 @@ impl Cheats {
         }
         match call.name() {
             "prank" | "startPrank" | "stopPrank" | "readCallers" => self.pranks(context, call),
-            "expectRevert" | "expectPartialRevert" | "expectEmit" | "expectCall" => self.expect(context, call),
+            "expectRevert" | "expectPartialRevert" | "expectEmit" | "expectCall" => {
+                self.expect(context, call)
+            }
             "mockCall" | "mockCalls" | "mockCallRevert" | "clearMockedCalls" => self.mock(context, call),
             "warp" | "roll" | "fee" | "chainId" | "coinbase" | "prevrandao" | "difficulty" | "txGasPrice"
             | "getBlockNumber" | "getBlockTimestamp" | "getChainId" => surroundings(context, call),
-            "deal" | "etch" | "store" | "load" | "getNonce" | "setNonce" | "setNonceUnsafe" | "resetNonce" => {
-                state(context, call)
-            }
+            "deal" | "etch" | "store" | "load" | "getNonce" | "setNonce" | "setNonceUnsafe"
+            | "resetNonce" => state(context, call),
             "addr" | "sign" | "computeCreateAddress" | "computeCreate2Address" | "toString" | "getLabel" => {
                 self.compute(call)
             }
             "recordLogs" | "getRecordedLogs" | "record" | "accesses" | "stopRecord" => self.records(call),
             "assume" | "skip" | "label" | "randomUint" | "randomAddress" | "randomBool" => self.steer(call),
             // What they change is not looked at here.
-            "pauseGasMetering" | "resumeGasMetering" | "resetGasMetering" | "breakpoint" | "allowCheatcodes"
-            | "makePersistent" | "noAccessList" => nothing(),
+            "pauseGasMetering" | "resumeGasMetering" | "resetGasMetering" | "breakpoint"
+            | "allowCheatcodes" | "makePersistent" | "noAccessList" => nothing(),
             _ => Err(call.wrong()),
         }
     }
@@ -127,7 +128,9 @@ impl Cheats {
         if call.name() == "readCallers" {
             let (mode, sender, origin) = match &self.prank {
                 None => (0, origin, origin),
-                Some(prank) => (if prank.single { 3 } else { 4 }, prank.caller, prank.origin.unwrap_or(origin)),
+                Some(prank) => {
+                    (if prank.single { 3 } else { 4 }, prank.caller, prank.origin.unwrap_or(origin))
+                }
             };
             return Ok(vec![
                 DynSolValue::Uint(U256::from(mode), 8),
@@ -191,7 +194,13 @@ impl Cheats {
                     ["bytes"] | ["uint256", "bytes"] => None,
                     _ => return Err(call.wrong()),
                 };
-                self.expected_calls.push(ExpectedCall { target: call.address(0)?, value, data, times, seen: 0 });
+                self.expected_calls.push(ExpectedCall {
+                    target: call.address(0)?,
+                    value,
+                    data,
+                    times,
+                    seen: 0,
+                });
                 nothing()
             }
             (name, types) => {
@@ -211,7 +220,8 @@ impl Cheats {
                 if self.expected_revert.is_some() {
                     return Err("you must call another function prior to expecting a second revert".into());
                 }
-                self.expected_revert = Some(ExpectedRevert { depth, deepest: depth, wanted, by, reverter: None });
+                self.expected_revert =
+                    Some(ExpectedRevert { depth, deepest: depth, wanted, by, reverter: None });
                 nothing()
             }
         }
@@ -263,7 +273,11 @@ impl Cheats {
                 let logs = logs.into_iter().map(|log| {
                     let topics = log.data.topics().iter().map(|topic| word(*topic)).collect();
                     let data = DynSolValue::Bytes(log.data.data.to_vec());
-                    DynSolValue::Tuple(vec![DynSolValue::Array(topics), data, DynSolValue::Address(log.address)])
+                    DynSolValue::Tuple(vec![
+                        DynSolValue::Array(topics),
+                        data,
+                        DynSolValue::Address(log.address),
+                    ])
                 });
                 Ok(vec![DynSolValue::Array(logs.collect())])
             }
@@ -276,8 +290,9 @@ impl Cheats {
                 nothing()
             }
             _ => {
-                let known = self.accesses.as_ref().and_then(|accesses| accesses.get(&call.arguments[0].as_address()?));
-                let (reads, writes) = known.cloned().unwrap_or_default();
+                let address = call.address(0)?;
+                let known = self.accesses.as_ref().and_then(|accesses| accesses.get(&address));
+                let Accesses { reads, writes } = known.cloned().unwrap_or_default();
                 let words = |slots: Vec<U256>| {
                     DynSolValue::Array(slots.into_iter().map(|slot| word(slot.into())).collect())
                 };
@@ -356,7 +371,8 @@ impl Cheats {
 }
 
 fn key(secret: U256) -> Result<Key, Refusal> {
-    Key::from_bytes(&secret.to_be_bytes::<32>()).ok_or("private key must be less than the secp256k1 curve order".into())
+    Key::from_bytes(&secret.to_be_bytes::<32>())
+        .ok_or("private key must be less than the secp256k1 curve order".into())
 }
 
 /// The block and the chain a test sees.
@@ -418,7 +434,9 @@ fn state(context: &mut Ctx, call: &Call<'_>) -> Returned {
         "setNonce" | "setNonceUnsafe" => {
             let (nonce, mut account) = (call.small(1)?, journal.load_account_mut(address).map_err(broken)?);
             if call.name() == "setNonce" && nonce < account.nonce() {
-                let words = format!("new nonce ({nonce}) must be strictly equal to or higher than the account's current nonce");
+                let words = format!(
+                    "new nonce ({nonce}) must be strictly equal to or higher than the account's current nonce"
+                );
                 return Err(words.into());
             }
             account.set_nonce(nonce);

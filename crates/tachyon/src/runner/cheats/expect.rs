@@ -66,7 +66,8 @@ impl ExpectedRevert {
 /// The string in an error that carries one; the data itself otherwise.
 fn words(data: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     let body = data.strip_prefix(&REASON).or_else(|| data.strip_prefix(&CHEATCODE_ERROR));
-    let decoded = body.and_then(|body| DynSolType::Tuple(vec![DynSolType::String]).abi_decode_params(body).ok());
+    let decoded =
+        body.and_then(|body| DynSolType::Tuple(vec![DynSolType::String]).abi_decode_params(body).ok());
     match decoded {
         Some(DynSolValue::Tuple(values)) => match values.into_iter().next() {
             Some(DynSolValue::String(text)) => text.into_bytes().into(),
@@ -126,6 +127,8 @@ impl ExpectedCall {
         let well = self.times.map_or(self.seen > 0, |times| self.seen == times);
         let (target, data) = (self.target, &self.data);
         let wanted = self.times.map_or("at least once".into(), |times| format!("{times} times"));
-        (!well).then(|| format!("expected call to {target} with data {data} {wanted}, but got {} calls", self.seen))
+        (!well).then(|| {
+            format!("expected call to {target} with data {data} {wanted}, but got {} calls", self.seen)
+        })
     }
 }

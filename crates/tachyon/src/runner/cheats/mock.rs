@@ -22,7 +22,9 @@ pub(super) fn find(
     data: &[u8],
 ) -> Option<(InstructionResult, Bytes)> {
     let fits = |mock: &Mock| {
-        mock.target == target && data.starts_with(&mock.data) && mock.value.is_none_or(|wanted| wanted == value)
+        mock.target == target
+            && data.starts_with(&mock.data)
+            && mock.value.is_none_or(|wanted| wanted == value)
     };
     let fitting = mocks.iter_mut().filter(|mock| fits(mock));
     let best = fitting.max_by_key(|mock| (mock.data.len(), mock.value.is_some()))?;

@@ -17,7 +17,8 @@ use revm::context_interface::JournalTr as _;
 use revm::interpreter::interpreter::EthInterpreter;
 use revm::interpreter::interpreter_types::{InputsTr as _, Jumps as _};
 use revm::interpreter::{
-    CallInputs, CallOutcome, CreateInputs, CreateOutcome, Gas, InstructionResult, Interpreter, InterpreterResult,
+    CallInputs, CallOutcome, CreateInputs, CreateOutcome, Gas, InstructionResult, Interpreter,
+    InterpreterResult,
 };
 
 use super::machine::{Ctx, SENDER};
@@ -47,7 +48,9 @@ impl Vocabulary {
         for (index, artifact) in artifacts.iter().enumerate() {
             let Ok(abi) = artifact.parsed_abi() else { continue };
             // Interfaces of cheatcodes have no code; contracts that happen to be called so have.
-            if artifact.bytecode.len() <= 2 && matches!(artifact.name.as_str(), "Vm" | "VmSafe" | "Hevm" | "CheatCodes") {
+            if artifact.bytecode.len() <= 2
+                && matches!(artifact.name.as_str(), "Vm" | "VmSafe" | "Hevm" | "CheatCodes")
+            {
                 let functions = abi.functions().map(|function| (function.selector(), function.clone()));
                 vocabulary.functions.extend(functions);
             }
@@ -57,7 +60,9 @@ impl Vocabulary {
             vocabulary.abis.push(abi);
         }
         if let Ok(error) = alloy_json_abi::Error::parse("CheatcodeError(string message)") {
-            vocabulary.abis.push(JsonAbi { errors: [(error.name.clone(), vec![error])].into(), ..JsonAbi::default() });
+            vocabulary
+                .abis
+                .push(JsonAbi { errors: [(error.name.clone(), vec![error])].into(), ..JsonAbi::default() });
         }
         Arc::new(vocabulary)
     }
@@ -105,6 +110,13 @@ struct Prank {
     used: bool,
 }
 
+/// The slots a contract read and wrote.
+#[derive(Debug, Clone, Default)]
+struct Accesses {
+    reads: Vec<U256>,
+    writes: Vec<U256>,
+}
+
 /// Everything tests asked for.
 #[derive(Clone)]
 pub(super) struct Cheats {
@@ -115,7 +127,7 @@ pub(super) struct Cheats {
     expected_calls: Vec<ExpectedCall>,
     mocks: Vec<Mock>,
     recorded_logs: Option<Vec<Log>>,
-    accesses: Option<HashMap<Address, (Vec<U256>, Vec<U256>)>>,
+    accesses: Option<HashMap<Address, Accesses>>,
     labels: HashMap<Address, String>,
     random: fastrand::Rng,
     /// What this runner was asked for and cannot do.
@@ -281,10 +293,10 @@ impl Inspector<Ctx> for Cheats {
             return;
         }
         let Ok(slot) = interpreter.stack.peek(0) else { return };
-        let (reads, writes) = accesses.entry(interpreter.input.target_address()).or_default();
-        reads.push(slot);
+        let seen = accesses.entry(interpreter.input.target_address()).or_default();
+        seen.reads.push(slot);
         if opcode == SSTORE {
-            writes.push(slot);
+            seen.writes.push(slot);
         }
     }
 

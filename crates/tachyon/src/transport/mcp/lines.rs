@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex as StdMutex, PoisonError};
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientNotification, JsonRpcMessage, RequestId};
+use rmcp::model::{ClientNotification, ClientRequest, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::{Value, json};
@@ -125,7 +125,14 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Lines<R, W> {
             return None;
         }
         let error = match serde_json::from_slice(&line.bytes) {
-            Ok(message) => return Some(message),
+            Ok(message) => match misfit(&message) {
+                None => return Some(message),
+                Some(id) => {
+                    let id = serde_json::to_value(id).unwrap_or_default();
+                    self.refuse(id, -32602, "the parameters are not those of this method").await;
+                    return None;
+                }
+            },
             Err(error) => error,
         };
         match serde_json::from_slice::<Value>(&line.bytes) {
@@ -140,6 +147,14 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Lines<R, W> {
         }
         None
     }
+}
+
+/// A request of a known method that did not fit it. The SDK takes it for a method of somebody's own.
+fn misfit(message: &RxJsonRpcMessage<RoleServer>) -> Option<RequestId> {
+    let JsonRpcMessage::Request(request) = message else { return None };
+    let ClientRequest::CustomRequest(custom) = &request.request else { return None };
+    let known = matches!(custom.method.as_str(), "initialize" | "ping" | "tools/list" | "tools/call");
+    known.then(|| request.id.clone())
 }
 
 async fn write<W: AsyncWrite + Unpin>(output: &Mutex<W>, mut text: String) -> std::io::Result<()> {

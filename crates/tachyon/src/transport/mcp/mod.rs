@@ -68,9 +68,11 @@ impl ServerHandler for Server {
         let (teller, told) = mpsc::channel(PROGRESS_WAITING);
         let mut call = CallContext::of(self.tenant.clone());
         call.cancel = context.ct.clone();
-        // Without a token nobody listens, and the channel closes here.
-        let wanted = context.meta.get_progress_token().is_some();
-        call.progress = if wanted { Progress::to(teller) } else { Progress::default() };
+        match context.meta.get_progress_token() {
+            Some(_) => call.progress = Progress::to(teller),
+            // Nobody listens; a channel that stayed open would be waited for.
+            None => drop(teller),
+        }
         let answered = async {
             let answer = self.engine.call(&request.name, arguments, &call).await;
             // Ends the telling; what was told is written before the answer is.
