@@ -1,6 +1,7 @@
 //! The static registry: every tool with its name, its description and the schemas of what goes in and comes out.
 
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
 use super::{
@@ -149,12 +150,14 @@ impl Tool {
     }
 }
 
-fn generator() -> SchemaGenerator {
-    SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true).into_generator()
+/// The schema of what is read.
+fn schema<T: JsonSchema>() -> Value {
+    of::<T>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
-fn schema<T: JsonSchema>() -> Value {
-    let mut schema = generator().into_root_schema_for::<T>().to_value();
+fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {
+    let settings = settings.with(|settings| settings.inline_subschemas = true);
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
     if let Some(fields) = schema.as_object_mut() {
         fields.remove("title");
         fields.remove("$schema");
@@ -165,7 +168,8 @@ fn schema<T: JsonSchema>() -> Value {
 
 /// The schema of an answer around its data.
 fn envelope<T: JsonSchema>() -> Value {
-    let mut data = schema::<T>();
+    // What is left out when it is empty is not required.
+    let mut data = of::<T>(SchemaSettings::draft2020_12().for_serialize());
     // A failure may tell only a part.
     if let Some(fields) = data.as_object_mut() {
         fields.remove("required");

@@ -38,7 +38,10 @@ fn start(shop: &Workshop, name: &str) -> (Running, String) {
     let output = child.stdout.take().unwrap();
     let mut lines = BufReader::new(output).lines();
     let running = Running(child);
-    lines.find(|line| line.as_ref().unwrap().to_lowercase().contains("listening on")).expect("the node did not start").unwrap();
+    lines
+        .find(|line| line.as_ref().unwrap().to_lowercase().contains("listening on"))
+        .expect("the node did not start")
+        .unwrap();
     // What it goes on to say must not fill the pipe.
     std::thread::spawn(move || lines.for_each(drop));
     (running, format!("http://127.0.0.1:{port}"))
@@ -93,7 +96,8 @@ fn story(desk: &Desk<'_>, chain: &str) -> (Value, Value, Value) {
     let deployed = desk.done("deploy", &order);
     assert_eq!(desk.done("deploy", &order)["existing"], true);
     let (to, from) = (&deployed["address"], &deployed["receipt"]);
-    let held = desk.done("call", &json!({ "chain_id": chain, "to": to, "method": "totalSupply", "contract": "Token" }));
+    let held = desk
+        .done("call", &json!({ "chain_id": chain, "to": to, "method": "totalSupply", "contract": "Token" }));
     let mint = json!({
         "chain_id": chain, "to": to, "method": "mint", "args": [FRIEND, 1], "contract": "Token", "simulate_only": true,
         "from": FRIEND,
@@ -126,7 +130,10 @@ fn fund(url: &str) {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = std::net::TcpStream::connect(address).unwrap();
     let body = request.to_string();
-    let head = format!("POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "POST / HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
     stream.write_all(head.as_bytes()).unwrap();
     stream.write_all(body.as_bytes()).unwrap();
     let mut told = String::new();

@@ -1,6 +1,7 @@
 """A token from its source to the chain, told by the official MCP client: compile, test, deploy, call, look up."""
 
 import asyncio
+import os
 import pathlib
 import sys
 
@@ -13,6 +14,21 @@ FRIEND = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8"
 
 def sources(*names):
     return {name: (pathlib.Path(HERE) / "contracts" / name).read_text() for name in names}
+
+
+async def hostile(call):
+    failed, content, _ = await call("tachyon_test", sources=sources("Token.sol", "Hostile.t.sol"))
+    verdicts = {case["name"]: case["status"] for case in content["data"]["suites"][0]["cases"]}
+    assert failed and verdicts == {
+        "test_env()": "unsupported",
+        "test_ffi()": "unsupported",
+        "test_fails()": "failed",
+        "test_file()": "unsupported",
+        "test_forever()": "failed",
+        "test_memory()": "failed",
+        "test_rpc()": "unsupported",
+        "testFuzz_fails(uint256)": "failed",
+    }, verdicts
 
 
 async def story(client):
@@ -38,18 +54,8 @@ async def story(client):
 
     tested = await done("tachyon_test", sources=sources("Token.sol", "Token.t.sol"))
     assert (tested["passed"], tested["failed"], tested["unsupported"]) == (7, 0, 0), tested
-    failed, content, _ = await call("tachyon_test", sources=sources("Token.sol", "Hostile.t.sol"))
-    verdicts = {case["name"]: case["status"] for case in content["data"]["suites"][0]["cases"]}
-    assert failed and verdicts == {
-        "test_env()": "unsupported",
-        "test_ffi()": "unsupported",
-        "test_fails()": "failed",
-        "test_file()": "unsupported",
-        "test_forever()": "failed",
-        "test_memory()": "failed",
-        "test_rpc()": "unsupported",
-        "testFuzz_fails(uint256)": "failed",
-    }, verdicts
+    if MODE == "auto":
+        await hostile(call)
     failed, content, _ = await call("tachyon_test", sources=sources("Token.sol"))
     assert failed and content["error"]["code"] == "TEST_FORGE_FAILED", content
 
@@ -81,10 +87,8 @@ async def story(client):
 
 
 async def main():
-    server = StdioServerParameters(command=PROGRAM, args=["--mcp", "--data", DATA], env=None)
-    import os
-
-    server.env = {"TACHYON_CONFIG": os.environ["TACHYON_CONFIG"], "PATH": os.environ["PATH"]}
+    environment = {name: os.environ[name] for name in ("TACHYON_CONFIG", "PATH")}
+    server = StdioServerParameters(command=PROGRAM, args=["--mcp", "--data", DATA], env=environment)
     async with Client(server, mode=MODE) as client:
         await story(client)
     print("compiled, tested, deployed, called, looked up")

@@ -37,7 +37,10 @@ impl Workshop {
         let lock = File::create(folder.join("lock")).unwrap();
         lock.lock().unwrap();
         let shop = Self { folder };
-        let wanted = format!("{SOLC} {LIBRARIES:?} {NODES:?} {}", fs::read_to_string(here().join("requirements.txt")).unwrap());
+        let wanted = format!(
+            "{SOLC} {LIBRARIES:?} {NODES:?} {}",
+            fs::read_to_string(here().join("requirements.txt")).unwrap()
+        );
         // Written last, so that an installation that was cut off is not taken for a whole one.
         let seal = shop.folder.join("installed");
         if fs::read_to_string(&seal).is_ok_and(|installed| installed == wanted) {
@@ -94,7 +97,8 @@ impl Workshop {
         let modules = self.folder.join("nodes/node_modules");
         match name {
             "anvil" => {
-                let packages = fs::read_dir(modules.join("@foundry-rs")).unwrap().map(|entry| entry.unwrap().path());
+                let packages =
+                    fs::read_dir(modules.join("@foundry-rs")).unwrap().map(|entry| entry.unwrap().path());
                 let mut programs = packages.map(|package| package.join("bin/anvil"));
                 Command::new(programs.find(|program| program.is_file()).expect("no anvil for this machine"))
             }

@@ -29,7 +29,7 @@ contract HostileTest is Test {
 
     function test_memory() public pure {
         bytes memory much = new bytes(1 << 28);
-        much[0] = 1;
+        much[0] = 0x01;
     }
 
     function test_fails() public {
