@@ -59,6 +59,12 @@ pub(crate) struct Request {
     /// The same seed gives the same random inputs; 0 when left out.
     #[serde(default)]
     seed: u64,
+    /// The block tests begin in; 1 when left out.
+    #[serde(default)]
+    block_number: Option<u64>,
+    /// The time tests begin at; 1 when left out.
+    #[serde(default)]
+    block_timestamp: Option<u64>,
 }
 
 /// What the tests gave.
@@ -94,6 +100,8 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
         filter: request.filter,
         fuzz_runs,
         seed: request.seed,
+        block_number: request.block_number.unwrap_or(1),
+        block_timestamp: request.block_timestamp.unwrap_or(1),
     };
     context.progress.tell("compiling");
     let compiled = compile::compile(&engine.toolchain(), &upload, &settings).await?;

@@ -9,6 +9,7 @@ use revm::database::{CacheDB, EmptyDB};
 use revm::state::AccountInfo;
 use revm::{DatabaseCommit as _, InspectEvm as _, Journal, MainBuilder as _, MainContext as _};
 
+use super::Plan;
 use super::cheats::{Cheats, VM};
 use crate::abi;
 use crate::chain::execute::rules;
@@ -50,7 +51,7 @@ pub(super) enum End {
 }
 
 impl Machine {
-    pub(super) fn new(cheats: Cheats) -> Self {
+    pub(super) fn new(cheats: Cheats, plan: &Plan) -> Self {
         let mut db = CacheDB::new(EmptyDB::default());
         // Compilers check that there is code before they call.
         let cheat_code = AccountInfo::default().with_code(Bytecode::new_raw(Bytes::from_static(&[0xfe])));
@@ -66,8 +67,8 @@ impl Machine {
         rules.disable_eip3607 = true;
         rules.tx_chain_id_check = false;
         let block = BlockEnv {
-            number: U256::from(1),
-            timestamp: U256::from(1),
+            number: U256::from(plan.block_number),
+            timestamp: U256::from(plan.block_timestamp),
             gas_limit: limits::TEST_GAS,
             basefee: 0,
             prevrandao: Some(Default::default()),

@@ -30,6 +30,8 @@ pub(crate) struct Plan {
     pub(crate) filter: String,
     pub(crate) fuzz_runs: u32,
     pub(crate) seed: u64,
+    pub(crate) block_number: u64,
+    pub(crate) block_timestamp: u64,
 }
 
 /// What all tests gave.

@@ -44,7 +44,7 @@ pub(super) fn run(
     tests.sort_by_key(|test| test.signature());
     let mut suite =
         Suite { file: artifact.path.clone(), contract: artifact.name.clone(), ..Suite::default() };
-    let mut machine = Machine::new(Cheats::new(vocabulary.clone(), plan.seed));
+    let mut machine = Machine::new(Cheats::new(vocabulary.clone(), plan.seed), plan);
     let code = link::linked(artifact, artifacts, &mut machine)?;
     let contract = match machine.deploy(code.clone()).end {
         End::Created(address) => address,
