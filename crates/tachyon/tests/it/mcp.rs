@@ -167,3 +167,18 @@ fn a_cancelled_call_is_not_answered_and_others_are() {
     assert_eq!(home.done("deploy", crate::money::deploy("cancelled"))["existing"], true);
     assert_eq!(node.mined(), 1);
 }
+
+#[test]
+fn what_was_asked_is_answered_although_the_client_says_no_more() {
+    let node = crate::node::Node::start();
+    node.ledger.lock().unwrap().holding = true;
+    let home = crate::money::home(&node);
+    let mut mcp = home.mcp();
+    let id = mcp.begin("tachyon_deploy", &crate::money::deploy("k"));
+    while !mcp.hear().unwrap()["params"]["message"].as_str().unwrap().starts_with("waiting for the receipt") {
+    }
+    mcp.fall_silent();
+    node.ledger.lock().unwrap().release();
+    assert_eq!(mcp.answer(id)["result"]["isError"], false);
+    assert!(mcp.close().success());
+}

@@ -165,6 +165,11 @@ impl Mcp {
         self.request("tools/call", params)
     }
 
+    /// Says nothing more, and goes on listening.
+    pub(crate) fn fall_silent(&mut self) {
+        drop(self.input.take());
+    }
+
     /// Closes our end and waits for the other.
     pub(crate) fn close(mut self) -> std::process::ExitStatus {
         drop(self.input.take());

@@ -54,12 +54,20 @@ impl ExpectedRevert {
             return Ok(());
         }
         let wanted = match &self.wanted {
-            WantedRevert::Exactly(wanted) => String::from_utf8_lossy(&words(wanted)).into_owned(),
+            WantedRevert::Exactly(wanted) => readable(&words(wanted)),
             WantedRevert::Beginning(selector) => hex::encode(selector),
             WantedRevert::Anything => String::new(),
         };
-        let got = words(&ended.output);
-        Err(format!("Error != expected error: {} != {wanted}", String::from_utf8_lossy(&got)))
+        let got = readable(&words(&ended.output));
+        Err(format!("Error != expected error: {got} != {wanted}"))
+    }
+}
+
+/// Words where there are some, digits where not.
+fn readable(data: &[u8]) -> String {
+    match std::str::from_utf8(data) {
+        Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
+        _ => format!("0x{}", hex::encode(data)),
     }
 }
 
