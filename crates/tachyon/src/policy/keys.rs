@@ -104,3 +104,38 @@ fn open_keystore(path: &Path, password: &SecretString) -> Result<Key, KeyError> 
     let bytes: Option<[u8; 32]> = bytes.ok().and_then(|bytes| bytes.try_into().ok());
     bytes.and_then(|bytes| Key::from_bytes(&bytes)).ok_or_else(|| KeyError::Keystore(path.to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// The example of the format's own specification.
+    const KEYSTORE: &str = r#"{"crypto":{"cipher":"aes-128-ctr","cipherparams":{"iv":"6087dab2f9fdbbfaddc31a909735c1e6"},
+        "ciphertext":"5318b4d5bcd28de64ee5559e671353e16f075ecae9f99c7a79a38af5f869aa46","kdf":"pbkdf2","kdfparams":{"c":262144,
+        "dklen":32,"prf":"hmac-sha256","salt":"ae3cd4e7013836a3df6bd7241b12db061dbe2c6785853cce422d148a624ce0bd"},
+        "mac":"517ead924a9d0dc3124507e3393d175ce3ff7c1e96529c6c555ce9e51205e9b2"},
+        "id":"3198bc9c-6672-5ab3-d995-4942343ae5b6","version":3}"#;
+
+    #[test]
+    fn an_encrypted_key_opens_with_its_password_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::File::create(&path).unwrap().write_all(text.as_bytes()).unwrap();
+            path
+        };
+        let keystore = file("key.json", KEYSTORE);
+        let open = |password: &str| {
+            let password = SecretRef::File(file("password", password));
+            KeyRef::Keystore { keystore: keystore.clone(), password }.load()
+        };
+        let key = open("testpassword\n").unwrap();
+        let plain = file("plain", "7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d");
+        assert_eq!(key.address(), KeyRef::Plain(SecretRef::File(plain)).load().unwrap().address());
+        let told = open("wrong-password").unwrap_err().to_string();
+        assert!(!told.contains("wrong-password"), "{told}");
+        assert!(!format!("{key:?}").contains("7a28b5ba"));
+    }
+}
