@@ -12,7 +12,12 @@ pub(super) fn server() -> impl Strategy<Value = ServerName> {
 
 /// Any tool name MCP allows, up to its limit.
 pub(super) fn tool_name() -> impl Strategy<Value = ToolName> {
-    let name = prop_oneof![4 => "[A-Za-z0-9_.-]{1,20}", 1 => "[A-Za-z0-9_.-]{30,128}"];
+    // Long ones without a dot, too: both reasons to shorten a wire name have to stand alone.
+    let name = prop_oneof![
+        4 => "[A-Za-z0-9_.-]{1,20}",
+        1 => "[A-Za-z0-9_.-]{30,128}",
+        1 => "[A-Za-z0-9_-]{30,128}",
+    ];
     name.prop_map(|name| name.parse().expect("a tool"))
 }
 
