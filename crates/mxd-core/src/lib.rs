@@ -13,6 +13,7 @@ pub mod decide;
 pub mod event;
 pub mod id;
 pub mod inbox;
+pub mod json;
 pub mod limits;
 pub mod lookup;
 pub mod message;
