@@ -16,6 +16,7 @@ pub mod inbox;
 pub mod json;
 pub mod limits;
 pub mod lookup;
+pub mod manifest;
 pub mod message;
 pub mod money;
 pub mod prompt;
