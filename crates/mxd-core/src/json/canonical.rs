@@ -140,13 +140,22 @@ fn ecmascript(value: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    // Rust and ECMAScript agree on the digits (the shortest that read back), not on how they are laid out.
-    let scientific = format!("{:e}", value.abs());
+    let scientific = shortest(value.abs());
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let digits = mantissa.replace('.', "");
     let exponent: i32 = exponent.parse().unwrap_or_default();
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}{}", lay_out(&digits, exponent))
+}
+
+/// The fewest digits that read back; among those the nearest, and of two equally near ones the even one.
+///
+/// The standard library finds how few, but rounds up in the middle.
+fn shortest(value: f64) -> String {
+    let found = format!("{value:e}");
+    let digits = found.split('e').next().map_or(0, |mantissa| mantissa.replace('.', "").len());
+    let nearest = format!("{value:.*e}", digits.saturating_sub(1));
+    if nearest.parse() == Ok(value) { nearest } else { found }
 }
 
 /// Digits `d.ddd` times ten to the exponent.

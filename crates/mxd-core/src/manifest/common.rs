@@ -1,6 +1,6 @@
 //! What manifests and the short form in configurations have in common: programs, endpoints, credentials.
 
-use super::credential::{EnvName, HeaderName, REFERENCE, Template};
+use super::credential::{EnvName, HeaderName, Part, REFERENCE, Template};
 use super::fault::{Fault, Faults};
 use super::limits;
 use super::literal::{self, Spot};
@@ -105,22 +105,32 @@ pub(super) fn env_list(place: &Place<'_>, faults: &mut Faults<'_>) -> Vec<(EnvNa
     let mut env = Vec::new();
     for item in place.list(faults, limits::CREDENTIALS) {
         let Some(text) = item.string(faults) else { continue };
-        let bare = text.strip_prefix(REFERENCE).filter(|name| !name.contains('='));
-        let (name, value) = match (bare, text.split_once('=')) {
-            (Some(name), _) => (name, text),
-            (None, Some(pair)) => pair,
-            (None, None) => {
-                // Whatever it is, it may be a secret.
-                let given =
-                    literal::find(Spot::Env, "", text).map_or_else(|| Quoted::of(text), |_| Quoted::of("…"));
-                item.add(faults, Fault::EnvItem { given });
-                continue;
-            }
+        let entry = match text.split_once('=') {
+            Some((name, value)) => variable(&item, name, value, faults),
+            None => bare(&item, text, faults),
         };
-        env.extend(variable(&item, name, value, faults));
-        seen.note(faults, &name, &item);
+        if let Some((name, _)) = &entry {
+            seen.note(faults, name, &item);
+        }
+        env.extend(entry);
     }
     env
+}
+
+/// `$env:NAME`, which hands a variable on under its own name.
+fn bare(place: &Place<'_>, text: &str, faults: &mut Faults<'_>) -> Option<(EnvName, Template)> {
+    let form = || {
+        // Whatever it is, it may be a secret.
+        let is_secret = literal::find(Spot::Env, "", text).is_some();
+        Fault::EnvItem { given: Quoted::of(if is_secret { "…" } else { text }) }
+    };
+    let template = if text.starts_with(REFERENCE) { text.parse() } else { Err(form()) };
+    let template: Template = template.map_err(|fault| place.add(faults, fault)).ok()?;
+    let [Part::Variable(name)] = template.parts() else {
+        place.add(faults, form());
+        return None;
+    };
+    Some((name.clone(), template))
 }
 
 /// Variables as an object.
