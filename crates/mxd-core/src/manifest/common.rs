@@ -26,7 +26,11 @@ pub(super) fn argument(place: &Place<'_>, faults: &mut Faults<'_>) -> Option<Str
 /// What is run.
 pub(super) fn command(place: &Place<'_>, faults: &mut Faults<'_>) -> Option<String> {
     place.text(faults, limits::ARGUMENT_BYTES)?;
-    argument(place, faults)
+    let command = argument(place, faults)?;
+    if let Some(finding) = literal::find(Spot::Elsewhere, "", &command) {
+        place.add(faults, Fault::LiteralCredential(finding));
+    }
+    Some(command)
 }
 
 /// The arguments of a command, none of them a credential.
@@ -119,11 +123,7 @@ pub(super) fn env_list(place: &Place<'_>, faults: &mut Faults<'_>) -> Vec<(EnvNa
 
 /// `$env:NAME`, which hands a variable on under its own name.
 fn bare(place: &Place<'_>, text: &str, faults: &mut Faults<'_>) -> Option<(EnvName, Template)> {
-    let form = || {
-        // Whatever it is, it may be a secret.
-        let is_secret = literal::find(Spot::Env, "", text).is_some();
-        Fault::EnvItem { given: Quoted::of(if is_secret { "…" } else { text }) }
-    };
+    let form = || Fault::EnvItem { given: quoted(text) };
     let template = if text.starts_with(REFERENCE) { text.parse() } else { Err(form()) };
     let template: Template = template.map_err(|fault| place.add(faults, fault)).ok()?;
     let [Part::Variable(name)] = template.parts() else {
@@ -153,8 +153,19 @@ fn variable(
     if value.contains('\0') {
         place.add(faults, Fault::Control);
     }
-    let name = name.parse().map_err(|fault: Fault| place.add(faults, fault)).ok();
+    // Who forgets the name has a secret before the `=` that ends many of them.
+    if let Some(finding) = literal::find(Spot::Elsewhere, "", name) {
+        place.add(faults, Fault::LiteralCredential(finding));
+        return None;
+    }
+    let name = name.parse().map_err(|_| place.add(faults, Fault::EnvName { given: quoted(name) })).ok();
     Some((name?, template?))
+}
+
+/// A text that stands where a secret may stand by mistake: quoted only when it does not look like one.
+fn quoted(text: &str) -> Quoted {
+    let looks_secret = literal::find(Spot::Elsewhere, "secret", text).is_some();
+    Quoted::of(if looks_secret { "…" } else { text })
 }
 
 /// Headers as an object.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 use super::definition::{DefinitionError, Discovered, ToolDefinition};
+use super::limits;
 use super::lock::{Identity, LockedServer};
 use super::server::{Package, ServerSpec, Tools};
 use crate::json::Difference;
@@ -43,6 +44,13 @@ pub enum Finding {
     Unreadable {
         /// Why not.
         error: DefinitionError,
+    },
+    /// The server offers more tools than any may.
+    TooMany {
+        /// How many.
+        given: usize,
+        /// How many it may offer.
+        limit: usize,
     },
     /// It should be there and is not.
     Missing {
@@ -122,6 +130,10 @@ pub fn compare(server: &ServerSpec, locked: Option<&LockedServer>, discovered: &
     }
     let unreadable = discovered.unreadable.iter();
     findings.extend(unreadable.map(|error| Finding::Unreadable { error: error.clone() }));
+    let (given, limit) = (discovered.tools.len(), limits::TOOLS_PER_SERVER);
+    if given > limit {
+        findings.push(Finding::TooMany { given, limit });
+    }
     let mut offered: BTreeMap<&ToolName, Vec<&ToolDefinition>> = BTreeMap::new();
     for tool in &discovered.tools {
         offered.entry(tool.name()).or_default().push(tool);

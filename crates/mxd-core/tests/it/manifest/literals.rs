@@ -159,8 +159,16 @@ fn the_fix_is_told_and_the_credential_is_not() {
 #[test]
 fn a_credential_in_the_wrong_form_is_not_quoted() {
     let key = ["ghp", "_16C7e42F292c6912E7710c838347Ae178B4a"].concat();
+    let random = "a8B3c9D2/e7F1g6H5j4+K0";
+    for item in [key.clone(), format!("{key}=="), random.to_owned(), format!("{random}==")] {
+        let mut manifest = good();
+        manifest["servers"][0]["env"] = json!([item]);
+        let problems =
+            AgentManifest::parse(manifest.to_string().as_bytes(), Placeholders::Refuse).unwrap_err();
+        let told = format!("{problems} {problems:?} {}", problems.problems[0].fault.hint());
+        assert!(!told.contains(&key) && !told.contains(random), "{told}");
+    }
     let mut manifest = good();
-    manifest["servers"][0]["env"] = json!([key]);
-    let problems = AgentManifest::parse(manifest.to_string().as_bytes(), Placeholders::Refuse).unwrap_err();
-    assert!(!format!("{problems} {problems:?}").contains(&key), "{problems}");
+    manifest["servers"][0]["command"] = json!(key);
+    assert_eq!(finding(&manifest).unwrap().0, "a GitHub token");
 }

@@ -143,6 +143,7 @@ fn kind(finding: &Finding) -> String {
         Finding::OtherIdentity { .. } => "other identity".to_owned(),
         Finding::OtherPackage { .. } => "other package".to_owned(),
         Finding::Unreadable { .. } => "unreadable".to_owned(),
+        Finding::TooMany { given, .. } => format!("{given} tools"),
         Finding::Missing { tool } => format!("missing {tool}"),
         Finding::Unexpected { tool } => format!("unexpected {tool}"),
         Finding::Repeated { tool, times } => format!("repeated {tool} {times}"),
@@ -193,6 +194,15 @@ fn a_server_without_declared_tools_is_held_to_its_lock() {
     let again = LockedServer::accept(&server, &discovered(&[read_file(), write_file()]), Some(&locked));
     let effects: Vec<_> = again.tools.values().map(|tool| tool.effect).collect();
     assert_eq!(effects, [Some(SideEffect::Write), None]);
+}
+
+#[test]
+fn there_is_a_limit_to_what_a_server_offers() {
+    let server = parse_mcp_servers(br#"{"q":{"command":"q"}}"#).unwrap().remove(0);
+    let tools: Vec<Value> = (0..513).map(|n| json!({"name": format!("t{n}")})).collect();
+    let report = compare(&server, None, &discovered(&tools));
+    assert_eq!(report.findings.iter().map(kind).collect::<Vec<_>>(), ["server not locked", "513 tools"]);
+    assert_eq!(report.comparison(), Comparison::Drift);
 }
 
 #[test]
