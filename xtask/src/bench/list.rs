@@ -25,7 +25,7 @@ pub(super) const BENCHES: &[Bench] = &[
     Bench {
         name: "tools",
         package: "mxd-tools",
-        target: "tools",
+        targets: &["tools"],
         description: "read_file, edit_file and search on 10,000 files, against cat, sed and rg",
     },
 ];

@@ -4,14 +4,10 @@
 //! In the canonical spelling keys are sorted and there is no space; numbers stay as they were written, because
 //! two that read the same here may not do so in the tool.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::de::{Deserializer as _, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
-use serde_json::value::RawValue;
 use thiserror::Error;
 
 use super::digest::{Digest, DigestError};
@@ -19,6 +15,9 @@ use super::id::PinnedTool;
 use super::limits;
 use super::spelling::text_serde;
 use super::text::Quoted;
+use crate::json::{self, Bounds, CanonicalError, JsonError, Kind, Numbers};
+
+const BOUNDS: Bounds = Bounds { bytes: limits::ARGS_BYTES, depth: limits::ARGS_DEPTH };
 
 /// The arguments of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +40,25 @@ pub enum ArgsError {
     NotAnObject { problem: Quoted },
 }
 
+impl From<JsonError> for ArgsError {
+    fn from(error: JsonError) -> Self {
+        match error {
+            JsonError::TooLong { given, limit } => Self::TooLong { given, limit },
+            JsonError::TooDeep { limit, .. } => Self::TooDeep { limit },
+            JsonError::Syntax { .. } => Self::NotAnObject { problem: Quoted::of(&error.to_string()) },
+        }
+    }
+}
+
+impl From<CanonicalError> for ArgsError {
+    fn from(error: CanonicalError) -> Self {
+        match error {
+            CanonicalError::RepeatedKey { key } => Self::RepeatedKey { key },
+            CanonicalError::TooLarge { .. } => Self::NotAnObject { problem: Quoted::of(&error.to_string()) },
+        }
+    }
+}
+
 impl ArgsError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
@@ -56,16 +74,12 @@ impl ArgsError {
 impl CallArgs {
     /// Reads the arguments as the model wrote them.
     pub fn parse(text: &str) -> Result<Self, ArgsError> {
-        if text.len() > limits::ARGS_BYTES {
-            return Err(ArgsError::TooLong { given: text.len(), limit: limits::ARGS_BYTES });
-        }
         let not_an_object = |problem: &str| ArgsError::NotAnObject { problem: Quoted::of(problem) };
-        let raw: &RawValue = serde_json::from_str(text).map_err(|error| not_an_object(&error.to_string()))?;
-        if !raw.get().starts_with('{') {
+        let node = json::read(text, BOUNDS)?;
+        if !matches!(node.kind, Kind::Object(_)) {
             return Err(not_an_object("it is another kind of value"));
         }
-        let mut canonical = String::with_capacity(text.len());
-        write(raw, &mut canonical, limits::ARGS_DEPTH)?;
+        let canonical = json::canonical_form(&node, Numbers::AsWritten)?;
         let value = serde_json::from_str(&canonical).map_err(|error| not_an_object(&error.to_string()))?;
         Ok(Self { value, canonical })
     }
@@ -79,91 +93,6 @@ impl CallArgs {
     pub fn canonical(&self) -> &str {
         &self.canonical
     }
-}
-
-/// Writes one value canonically.
-fn write(raw: &RawValue, out: &mut String, levels: usize) -> Result<(), ArgsError> {
-    let text = raw.get();
-    if matches!(text.as_bytes().first(), Some(b'{' | b'[')) && levels == 0 {
-        return Err(ArgsError::TooDeep { limit: limits::ARGS_DEPTH });
-    }
-    match text.as_bytes().first() {
-        Some(b'{') => {
-            out.push('{');
-            for (index, (key, value)) in members(text)?.into_iter().enumerate() {
-                out.push_str(if index == 0 { "" } else { "," });
-                out.push_str(&Value::String(key).to_string());
-                out.push(':');
-                write(value, out, levels - 1)?;
-            }
-            out.push('}');
-        }
-        Some(b'[') => {
-            out.push('[');
-            for (index, value) in elements(text)?.into_iter().enumerate() {
-                out.push_str(if index == 0 { "" } else { "," });
-                write(value, out, levels - 1)?;
-            }
-            out.push(']');
-        }
-        Some(b'"') => {
-            let string: String = serde_json::from_str(text).map_err(unreadable)?;
-            out.push_str(&Value::String(string).to_string());
-        }
-        Some(_) | None => out.push_str(text),
-    }
-    Ok(())
-}
-
-/// The members of an object by key.
-fn members(text: &str) -> Result<BTreeMap<String, &RawValue>, ArgsError> {
-    struct Members;
-    impl<'de> Visitor<'de> for Members {
-        type Value = Result<BTreeMap<String, &'de RawValue>, ArgsError>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let (mut members, mut repeated) = (BTreeMap::new(), None);
-            while let Some((key, value)) = map.next_entry::<String, &'de RawValue>()? {
-                match members.entry(key) {
-                    Entry::Vacant(place) => {
-                        place.insert(value);
-                    }
-                    Entry::Occupied(place) => repeated = Some(place.key().clone()),
-                }
-            }
-            Ok(repeated.map_or(Ok(members), |key| Err(ArgsError::RepeatedKey { key: Quoted::of(&key) })))
-        }
-    }
-    serde_json::Deserializer::from_str(text).deserialize_map(Members).map_err(unreadable)?
-}
-
-/// The elements of an array.
-fn elements(text: &str) -> Result<Vec<&RawValue>, ArgsError> {
-    struct Elements;
-    impl<'de> Visitor<'de> for Elements {
-        type Value = Vec<&'de RawValue>;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("an array")
-        }
-
-        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-            let mut elements = Vec::new();
-            while let Some(element) = seq.next_element()? {
-                elements.push(element);
-            }
-            Ok(elements)
-        }
-    }
-    serde_json::Deserializer::from_str(text).deserialize_seq(Elements).map_err(unreadable)
-}
-
-fn unreadable(error: serde_json::Error) -> ArgsError {
-    ArgsError::NotAnObject { problem: Quoted::of(&error.to_string()) }
 }
 
 /// Names one call: this tool in this version with these arguments. An approval is about one hash.

@@ -22,6 +22,11 @@ impl Digest {
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
+
+    /// Its bytes.
+    pub fn bytes(self) -> [u8; 32] {
+        self.0
+    }
 }
 
 impl fmt::Display for Digest {

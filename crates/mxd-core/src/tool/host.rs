@@ -62,7 +62,7 @@ impl HostPattern {
 
 /// The host of a URL, when there is only one way to read it. Every character up to the end of the host is one
 /// that has to be there, so nothing can hide in it; what follows does not change the host.
-fn host(url: &str) -> Option<String> {
+pub(crate) fn host(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     if !["http", "https", "ws", "wss"].iter().any(|known| scheme.eq_ignore_ascii_case(known)) {
         return None;
