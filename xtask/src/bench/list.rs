@@ -26,6 +26,6 @@ pub(super) const BENCHES: &[Bench] = &[
         name: "tools",
         package: "mxd-tools",
         targets: &["tools"],
-        description: "read_file, edit_file and search on 10,000 files, against cat, sed and rg",
+        description: "bash in the sandbox against bash, file tools on 10,000 files against cat, sed and rg",
     },
 ];

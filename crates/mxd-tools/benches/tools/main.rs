@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "standard output is the report")]
 #![expect(clippy::disallowed_methods, reason = "measuring time is what this is for")]
 
+mod commands;
 mod files;
 mod repository;
 #[path = "../../../../testing/row.rs"]
@@ -26,6 +27,7 @@ fn main() {
 }
 
 fn run(files: usize, rounds: usize) {
+    commands::run(rounds);
     let repository = Repository::make(files);
     files::read(&repository, rounds);
     files::edit(&repository, rounds);
