@@ -42,3 +42,23 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     bytes.reverse();
     Some(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_spellings_come_out_and_read_back() {
+        let cases: &[(&[u8], &str)] = &[
+            (b"", ""),
+            (b"\0", "1"),
+            (b"Hello World!", "2NEpo7TZRRrLZSi2U"),
+            (&[0x00, 0x00, 0x28, 0x7f, 0xb4, 0xcd], "11233QC4"),
+        ];
+        for (bytes, text) in cases {
+            assert_eq!(encode(bytes), *text);
+            assert_eq!(decode(text).as_deref(), Some(*bytes));
+        }
+        assert_eq!(decode("0OIl"), None);
+    }
+}

@@ -239,7 +239,9 @@ fn digests_that_nobody_computed_are_recognised() {
         "deadbeef".repeat(8),
         "0123456789abcdef".repeat(4),
         "01".repeat(32),
+        "0110100110010110100101100110100110010110011010010110100110010110".to_owned(),
         format!("c4{}0c", "0".repeat(60)),
+        format!("8f434346648f6b96df89dda901c5176b10a6d839{}", "0".repeat(24)),
         format!("{}{}", "1".repeat(32), "2".repeat(32)),
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855".to_owned(),
     ];
