@@ -2,9 +2,9 @@
 //!
 //! File tools run inside of the daemon, so no kernel sandbox holds them. What holds them is this: a path is
 //! resolved component by component, each opened relative to the folder before it and never through a link
-//! ([`resolve`]); links are read as text and walked the same way. What comes out is a [`Place`]: descriptors of the
+//! (`resolve`); links are read as text and walked the same way. What comes out is a [`Place`]: descriptors of the
 //! folders that were walked and a last name. Everything after that uses the descriptors, so whoever swaps a
-//! folder for a link in between finds the tool still in the folder that was checked. [`tree`] walks folders by
+//! folder for a link in between finds the tool still in the folder that was checked. `tree` walks folders by
 //! the same rule, and [`Files`] orders the edits of one file and remembers what the agent has seen of it.
 
 mod error;

@@ -14,6 +14,8 @@ mod list_files;
 mod plane;
 mod processes;
 mod proxy;
+#[path = "../../../../testing/python.rs"]
+mod python;
 mod race;
 mod read_file;
 mod real_work;

@@ -1,14 +1,17 @@
 //! What developers do all day works inside as it does outside.
 
 use std::net::Ipv4Addr;
+use std::path::Path;
 
 use mxd_core::time::Millis;
 use mxd_tools::proxy::{self, Answers, HostRules, Listen, Options, Proxy, Resolver, Verdict};
 use mxd_tools::sandbox::Mode;
+use mxd_tools::scope::{Access, Root};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use crate::farm::Farm;
+use crate::python;
 
 /// A workspace of a library and a program that uses it, with a test that passes and one that fails.
 const RUST: &str = "set -e
@@ -39,7 +42,8 @@ const PACK: &str = "set -e
     printf '{\"name\":\"greeting\",\"version\":\"1.0.0\",\"main\":\"index.js\"}' > package.json
     printf 'module.exports = \"hello from a package\";' > index.js
     npm pack --silent >/dev/null
-    printf 'sha512-'; openssl dgst -sha512 -binary greeting-1.0.0.tgz | base64 -w0";
+    node -e 'const pack = require(\"fs\").readFileSync(\"greeting-1.0.0.tgz\");
+        process.stdout.write(\"sha512-\" + require(\"crypto\").createHash(\"sha512\").update(pack).digest(\"base64\"))'";
 
 /// A host that serves one file, whatever it is asked for.
 async fn registry(file: Vec<u8>) -> u16 {
@@ -109,5 +113,32 @@ async fn npm_installs_from_an_allowed_host_and_no_other() {
             let allowed = visit.to.as_ref().is_some_and(|to| to.host.to_string() == "packages.test");
             assert_eq!(visit.verdict == Verdict::Allowed, allowed, "{visit:?}");
         }
+    }
+}
+
+const PYTHON: &str = "def twice(x): return x * 2
+def test_right(): assert twice(2) == 4
+def test_wrong(): assert twice(2) == 5
+def test_files(tmp_path): (tmp_path / 'a').write_text('b')
+";
+
+#[tokio::test]
+async fn pytest_runs() {
+    let requirements = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/pytest.txt");
+    let python = python::python("pytest-venv", &requirements);
+    let environment = python.parent().and_then(Path::parent).unwrap().to_owned();
+    for mode in [Mode::Full, Mode::Landlock] {
+        let farm = Farm::new(mode).await;
+        farm.write("data/trees/one/test_it.py", PYTHON);
+        let mut agent = farm.agent("one");
+        agent.extra.push(Root { path: environment.clone(), access: Access::Read });
+        let hut = farm.hut(&agent);
+        let run = format!(
+            "{} -m pytest -q --no-header -p no:cacheprovider 2>&1 | sed 's/ in .*//'",
+            python.display()
+        );
+        let (inside, outside) = (hut.run(&run).await.ok(), hut.run_outside(&run).ok());
+        assert!(inside.contains("1 failed, 2 passed"), "{inside}");
+        assert_eq!(inside, outside, "level {}", farm.level());
     }
 }
