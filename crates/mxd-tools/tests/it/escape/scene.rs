@@ -15,7 +15,6 @@ use std::time::Duration;
 use mxd_tools::sandbox::{Level, Limits, Mode};
 use nix::libc;
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::getsid;
 use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
 use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
@@ -276,16 +275,24 @@ fn terminal() -> (OwnedFd, String) {
     (ours, path)
 }
 
+/// Our session, as the kernel tells it to a script: zero where its leader is outside our process namespace,
+/// a number that the typed call cannot hold.
+fn session() -> String {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // The name before it may hold spaces and brackets: count from its last bracket.
+    let after_name = stat.rsplit_once(')').unwrap().1;
+    after_name.split_whitespace().nth(3).unwrap().to_owned()
+}
+
 /// What the scripts know: it is no secret where things are.
 fn variables(farm: &Farm, victim: &Child, precious: &str) -> Vec<(String, String)> {
     let ground = farm.ground.path().to_str().unwrap();
-    let session = getsid(None).unwrap().as_raw_nonzero();
     let mut env: Vec<(String, String)> = [
         ("GROUND", ground.to_owned()),
         ("COMMON", format!("{ground}/repo/.git")),
         ("VICTIM", victim.id().to_string()),
         ("DAEMON", std::process::id().to_string()),
-        ("SESSION", session.to_string()),
+        ("SESSION", session()),
         ("TCP_PORT", serve_tcp().to_string()),
         ("UDP_PORT", serve_udp().to_string()),
         ("ABSTRACT", serve_abstract(ground)),
