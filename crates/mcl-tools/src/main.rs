@@ -1,0 +1,3 @@
+//! `mcl-tools`: inspects, verifies and calls the tools that a manifest declares.
+
+fn main() {}

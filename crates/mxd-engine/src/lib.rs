@@ -1,0 +1,1 @@
+//! Where core, log, models and tools meet.
