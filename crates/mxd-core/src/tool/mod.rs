@@ -18,6 +18,7 @@ mod glob;
 mod host;
 mod id;
 pub mod limits;
+pub mod orchestrator;
 mod path_glob;
 mod pattern;
 mod pin;

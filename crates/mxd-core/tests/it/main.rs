@@ -9,6 +9,8 @@
 mod dependencies;
 mod edits;
 mod fold;
+#[path = "../../../../testing/golden.rs"]
+mod golden;
 mod history;
 mod ids;
 mod json;

@@ -6,6 +6,7 @@ mod args;
 mod capabilities;
 mod gate;
 mod names;
+mod orchestrator;
 mod patterns;
 mod skills;
 mod specs;
