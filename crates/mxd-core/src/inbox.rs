@@ -33,6 +33,9 @@ pub struct Pending {
     /// What a `tree_change` says, to recognise a second one that says the same. It is a title long at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<TreeChange>,
+    /// The bytes of its texts, about.
+    #[serde(default)]
+    pub bytes: usize,
 }
 
 impl Inbox {
@@ -88,8 +91,8 @@ impl Inbox {
         }
         let notice =
             if let Message::TreeChange(change) = &message.body { Some(change.clone()) } else { None };
-        let kind = message.body.kind();
-        self.pending.push_back(Pending { id: message.id, kind, wake: message.wake, notice });
+        let (kind, bytes) = (message.body.kind(), message.body.bytes());
+        self.pending.push_back(Pending { id: message.id, kind, wake: message.wake, notice, bytes });
         true
     }
 

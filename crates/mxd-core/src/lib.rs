@@ -21,6 +21,7 @@ pub mod message;
 pub mod money;
 pub mod prompt;
 pub mod raw;
+pub mod session;
 pub mod state;
 pub mod time;
 pub mod tool;

@@ -39,6 +39,44 @@ pub struct Limits {
     pub name_chars: usize,
     /// Bytes of all events of one decision together: they have to fit into one line of the log.
     pub decision_bytes: usize,
+    /// Bytes of the report at the end of a task, or of a question to the user.
+    pub report_bytes: usize,
+    /// Commands that check the work of one task.
+    pub checks_per_task: usize,
+    /// Bytes of one of them.
+    pub check_bytes: usize,
+    /// Questions of one task that wait for the user.
+    pub questions_per_task: usize,
+    /// How long a question waits for its answer; zero is for ever.
+    pub question_ms: u64,
+    /// Messages that enter a conversation at once.
+    pub messages_per_turn: usize,
+    /// Bytes of them together, apart from the first.
+    pub message_bytes_per_turn: usize,
+    /// Model calls of one task in all its life; zero is without limit.
+    pub turns_per_task: u64,
+    /// Tokens of one task in all its life; zero is without limit.
+    pub tokens_per_task: u64,
+    /// Time from the first model call of a task; zero is without limit.
+    pub task_ms: u64,
+    /// Thousandths of a model's window that stay free: fuller, and the conversation is summarised.
+    pub window_reserve: u64,
+    /// Tokens before that from which on the provider is asked to count, where it can.
+    pub count_within: u64,
+    /// Answers in a row that may be cut off by the model's output limit.
+    pub cut_off_answers: u32,
+    /// Model calls in a row that may fail before the agent waits for somebody.
+    pub failed_turns: u32,
+    /// How long to wait after the first of them; each further one waits twice as long.
+    pub retry_ms: u64,
+    /// Times in a row the same call may come to the same before its agent is told.
+    pub repeats_before_warning: usize,
+    /// Times in a row before it is brought to rest.
+    pub repeats_before_rest: usize,
+    /// Turns in a row of nothing but words between tasks.
+    pub talk_turns: u32,
+    /// Times an agent that waits for nothing is reminded, before the task above is told.
+    pub reminders: u32,
 }
 
 impl Limits {
@@ -62,6 +100,25 @@ impl Limits {
         reason_chars: 1_000,
         name_chars: 255,
         decision_bytes: 3 * 1024 * 1024,
+        report_bytes: 16 * 1024,
+        checks_per_task: 16,
+        check_bytes: 2_000,
+        questions_per_task: 20,
+        question_ms: 0,
+        messages_per_turn: 100,
+        message_bytes_per_turn: 512 * 1024,
+        turns_per_task: 0,
+        tokens_per_task: 0,
+        task_ms: 0,
+        window_reserve: 170,
+        count_within: 16_000,
+        cut_off_answers: 3,
+        failed_turns: 5,
+        retry_ms: 30_000,
+        repeats_before_warning: 4,
+        repeats_before_rest: 8,
+        talk_turns: 24,
+        reminders: 1,
     };
 
     /// How many ids of consumed messages an inbox remembers, to recognise one that is posted again.

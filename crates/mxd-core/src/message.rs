@@ -91,6 +91,7 @@ kinds! {
     Compact(Compact) = "compact";
     WorkContext(WorkContext) = "work_context";
     Interrupt(Interrupt) = "interrupt";
+    Notice(Notice) = "notice";
 }
 
 #[derive(Deserialize)]
@@ -112,6 +113,36 @@ impl<'de> Deserialize<'de> for Message {
         Self::parse(raw.get()).map_err(serde::de::Error::custom)
     }
 }
+
+impl Message {
+    /// The bytes of its texts, about as many as a model reads of it.
+    pub fn bytes(&self) -> usize {
+        let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        match self {
+            Self::User(body) => body.content.len() + optional(&body.header),
+            Self::TreeChange(body) => optional(&body.title),
+            Self::TaskComplete(body) => body.title.len() + body.output.len(),
+            Self::TaskMessage(body) => {
+                let names = body.from_title.len() + optional(&body.title);
+                names + body.content.len() + optional(&body.header)
+            }
+            Self::ClarifyResponse(body) => body.answer.len(),
+            Self::UserMessageForwarded(body) => body.from_title.len() + body.content.len(),
+            Self::CrossProject(body) => body.from_project_name.len() + body.content.len(),
+            Self::BackgroundComplete(body) => {
+                body.command.len() + optional(&body.stdout) + optional(&body.stderr)
+            }
+            Self::Compact(_) | Self::Interrupt(_) => 0,
+            Self::WorkContext(body) => body.content.len(),
+            Self::Notice(body) => body.content.len(),
+            Self::Unknown(raw) => raw.get().len(),
+        }
+        .saturating_add(ENVELOPE_BYTES)
+    }
+}
+
+/// What stands around the text of a message when a model reads it: who wrote it, when, and a fence.
+const ENVELOPE_BYTES: usize = 300;
 
 /// What the user typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -269,6 +300,39 @@ pub struct Compact {}
 pub struct WorkContext {
     /// The text.
     pub content: String,
+}
+
+/// The daemon tells the agent something about its own situation. Nobody else writes these.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Notice {
+    /// What it is about.
+    pub topic: NoticeTopic,
+    /// The text.
+    pub content: String,
+}
+
+/// What the daemon tells an agent about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoticeTopic {
+    /// It waits and has nothing to wait for.
+    Reminder,
+    /// Its answer was cut off.
+    CutOff,
+    /// It makes the same call again and again.
+    Loop,
+    /// Money was given to it.
+    Budget,
+    /// A task below it cannot go on.
+    Stuck,
+    /// Nobody answered its question in time.
+    Unanswered,
+    /// A message of its own could not be delivered.
+    Bounced,
+    /// Something a newer version tells.
+    #[serde(untagged)]
+    Other(String),
 }
 
 /// The user interrupts the running turn.

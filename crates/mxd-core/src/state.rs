@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::commit::Commit;
-use crate::id::TaskId;
+use crate::id::{ReservationId, TaskId};
 use crate::inbox::Inbox;
-use crate::tree::Tree;
+use crate::money::Usd;
+use crate::session::Session;
+use crate::tree::{Node, Tree};
 
 mod fold;
 
@@ -21,7 +23,26 @@ pub struct State {
     tree: Tree,
     /// Only tasks that ever got a message have one.
     inboxes: BTreeMap<TaskId, Inbox>,
+    /// Only tasks that ever worked or were written to have one.
+    #[serde(default)]
+    sessions: BTreeMap<TaskId, Session>,
+    /// Money that is set aside for model calls that run.
+    #[serde(default)]
+    reservations: BTreeMap<ReservationId, Reservation>,
     anomalies: Anomalies,
+}
+
+/// Money set aside for a model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reservation {
+    /// Whose call.
+    pub asker: TaskId,
+    /// Whose money: the nearest task, from the asker upwards, that has a budget; none when nobody's is limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<TaskId>,
+    /// How much.
+    pub amount: Usd,
 }
 
 /// How often an event did not fit the state it met. All zero unless something of the log was lost.
@@ -50,6 +71,37 @@ impl State {
     /// The inbox of a task; empty for one that never got a message.
     pub fn inbox(&self, task: TaskId) -> &Inbox {
         self.inboxes.get(&task).unwrap_or(&EMPTY)
+    }
+
+    /// The session of a task; a fresh one for a task that never worked.
+    pub fn session(&self, task: TaskId) -> &Session {
+        self.sessions.get(&task).unwrap_or(Session::FRESH)
+    }
+
+    /// All sessions there are.
+    pub fn sessions(&self) -> &BTreeMap<TaskId, Session> {
+        &self.sessions
+    }
+
+    /// Money that is set aside for model calls that run.
+    pub fn reservations(&self) -> &BTreeMap<ReservationId, Reservation> {
+        &self.reservations
+    }
+
+    /// The nearest task, from this one upwards, that has a budget.
+    pub fn budget_owner(&self, task: TaskId) -> Option<&Node> {
+        let itself = self.tree.get(task).into_iter();
+        let mut line = itself.chain(self.tree.tasks_above(task));
+        line.find(|node| node.task().is_some_and(|fields| fields.budget_usd.is_some()))
+    }
+
+    /// What a task has left of its own budget: not spent, not handed on and not set aside.
+    pub fn remaining(&self, task: TaskId) -> Option<Usd> {
+        let fields = self.tree.get(task)?.task()?;
+        let rest = fields.budget_usd?.checked_sub(fields.spent_usd).unwrap_or(Usd::ZERO);
+        let reserved = self.reservations.values().filter(|reservation| reservation.owner == Some(task));
+        let left = reserved.fold(Some(rest), |left, reservation| left?.checked_sub(reservation.amount));
+        Some(left.unwrap_or(Usd::ZERO))
     }
 
     /// What did not fit.

@@ -50,6 +50,7 @@ pub(super) fn task(plan: &mut Plan<'_>, new: NewTask) -> Result<(), Refusal> {
         persistent: new.persistent,
         budget_usd: new.budget,
         after: new.after,
+        checks: new.checks,
         ..bare(plan, CreatedKind::Task, title)
     };
     plan.emit(id, body);
@@ -121,6 +122,7 @@ fn bare(plan: &Plan<'_>, kind: CreatedKind, title: String) -> TaskCreated {
         budget_usd: None,
         after: Vec::new(),
         branch: None,
+        checks: Vec::new(),
         edited_by: plan.edited_by(),
     }
 }

@@ -1,5 +1,6 @@
 //! Inputs: who wants what, when, with a seed for new ids.
 
+use super::SessionOp;
 use crate::change::Change;
 use crate::event::body::{EditedBy, Image, InitialStatus};
 use crate::id::{Fresh, MessageId, TaskId};
@@ -123,6 +124,13 @@ pub enum Op {
         /// What there is to report.
         message: Message,
     },
+    /// Something about the session of a task.
+    Session {
+        /// Which task.
+        task: TaskId,
+        /// What.
+        op: SessionOp,
+    },
     /// Take messages out of an inbox, into the conversation.
     ConsumeMessages {
         /// Whose inbox.
@@ -164,6 +172,8 @@ pub struct NewTask {
     pub budget: Option<Usd>,
     /// Tasks that have to be passed or closed first.
     pub after: Vec<TaskId>,
+    /// Commands that have to succeed on its work before it can be passed.
+    pub checks: Vec<String>,
 }
 
 impl NewTask {
@@ -179,6 +189,7 @@ impl NewTask {
             persistent: None,
             budget: None,
             after: Vec::new(),
+            checks: Vec::new(),
         }
     }
 }

@@ -53,7 +53,11 @@ fn step(plan: &mut Plan<'_>, id: TaskId, to: Status, reason: Option<String>) -> 
 }
 
 /// Starts who waited for a task, when it is the first time that it releases them.
-fn release_if_new(plan: &mut Plan<'_>, id: TaskId, (from, to): (Status, Status)) -> Result<(), Refusal> {
+pub(super) fn release_if_new(
+    plan: &mut Plan<'_>,
+    id: TaskId,
+    (from, to): (Status, Status),
+) -> Result<(), Refusal> {
     if to.releases() && !from.releases() { plan.release(&BTreeSet::from([id])) } else { Ok(()) }
 }
 

@@ -15,22 +15,29 @@ mod plan;
 mod refusal;
 mod release;
 mod report;
+mod session;
 mod text;
 
 pub use self::input::{
     Actor, DescriptionEdit, Input, NewFolder, NewRoot, NewTask, Op, Place, Post, Reach, TaskPatch,
 };
 pub use self::refusal::Refusal;
+pub use self::session::{
+    Answer, AnswerItem, Check, Checked, Failure, Launched, Refreshed, SessionOp, Settled,
+};
 use crate::event::Event;
-use crate::id::TaskId;
+use crate::event::body::{ToolCallId, TurnPurpose};
+use crate::id::{ClarificationId, TaskId};
 use crate::limits::Limits;
 use crate::state::State;
-use plan::Plan;
+use crate::time::Millis;
+use plan::{Asked, Plan};
 
 /// What an input causes: first everything is written to the log, then the effects are started.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Decision {
-    /// What happened, in the order in which it is to be applied. Never empty.
+    /// What happened, in the order in which it is to be applied. Empty only for an input about a session, when
+    /// there is nothing to be recorded.
     pub events: Vec<Event>,
     /// What is to be done in the world now.
     pub effects: Vec<Effect>,
@@ -49,6 +56,65 @@ pub enum Effect {
         /// Whose agent.
         task: TaskId,
     },
+    /// Make the workplace of the task: its checkout if it has none, and the start of its conversation.
+    Launch {
+        /// Whose.
+        task: TaskId,
+    },
+    /// Ask the model with the conversation as it is in the log.
+    CallModel {
+        /// Whose agent.
+        task: TaskId,
+        /// Which call of its task; the answer names it.
+        turn: u64,
+        /// What for.
+        purpose: TurnPurpose,
+    },
+    /// Break the running model call off. Its answer still comes, as far as it got.
+    CancelModel {
+        /// Whose.
+        task: TaskId,
+    },
+    /// Let the provider count what the next request would hold.
+    CountTokens {
+        /// Whose request.
+        task: TaskId,
+    },
+    /// Run a tool call.
+    RunTool {
+        /// Whose.
+        task: TaskId,
+        /// Which one.
+        call: ToolCallId,
+        /// The hash of the call that the user has approved, when it had to be asked about.
+        approved: Option<String>,
+    },
+    /// Decide a tool call about the tree: it comes back as an input at once.
+    DecideTool {
+        /// Whose.
+        task: TaskId,
+        /// Which one.
+        call: ToolCallId,
+    },
+    /// Break the running tool calls and checks off. Their results still come.
+    CancelTools {
+        /// Whose.
+        task: TaskId,
+    },
+    /// Run the checks of a task on what its agent has committed.
+    RunChecks {
+        /// Whose.
+        task: TaskId,
+    },
+    /// Come back at this time.
+    Alarm {
+        /// Whose.
+        task: TaskId,
+        /// When.
+        at: Millis,
+        /// With what.
+        what: Alarm,
+    },
     /// Remove the checkout and the branch of the task.
     RemoveWorktree {
         /// Whose checkout.
@@ -65,26 +131,44 @@ pub enum Effect {
     },
 }
 
+/// Why somebody comes back later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alarm {
+    /// A question to the user may be without an answer.
+    Question(ClarificationId),
+    /// A model call that failed is to be tried again.
+    Retry {
+        /// The call that failed.
+        turn: u64,
+    },
+}
+
 /// Decides an input. Pure: the same state, limits and input always give the same answer.
 pub fn decide(state: &State, limits: &Limits, input: Input) -> Result<Decision, Refusal> {
-    let Input { at: _, actor, fresh, op } = input;
-    let mut plan = Plan::new(state, limits, actor, fresh);
+    let Input { at, actor, fresh, op } = input;
+    let mut plan = Plan::new(state, limits, Asked { actor, at, fresh });
+    apply_op(&mut plan, op)?;
+    plan.into_decision()
+}
+
+/// Plans what is wanted, in the name of the plan's actor.
+fn apply_op(plan: &mut Plan<'_>, op: Op) -> Result<(), Refusal> {
     plan.check_actor(&op)?;
     match op {
-        Op::CreateRoot(root) => create::root(&mut plan, root)?,
-        Op::CreateTask(task) => create::task(&mut plan, task)?,
-        Op::CreateFolder(folder) => create::folder(&mut plan, folder)?,
-        Op::UpdateTask { task, patch } => edit::update(&mut plan, task, patch)?,
-        Op::MoveTask { task, parent, place } => arrange::relocate(&mut plan, task, parent, place)?,
-        Op::ReorderChildren { node, children } => arrange::reorder(&mut plan, node, children)?,
-        Op::SetStatus { task, to, reason } => lifecycle::set_status(&mut plan, task, to, reason)?,
-        Op::CloseTask { task } => lifecycle::close(&mut plan, task, None)?,
-        Op::ResetTask { task } => lifecycle::reset(&mut plan, task)?,
-        Op::ClearConversation { task } => lifecycle::clear(&mut plan, task)?,
-        Op::DeleteTask { task, reach } => lifecycle::delete(&mut plan, task, reach)?,
-        Op::SendMessage { id, to, post } => deliver::send(&mut plan, id, to, post)?,
-        Op::Report { id, to, message } => report::report(&mut plan, id, to, message)?,
-        Op::ConsumeMessages { task, ids } => consume::consume(&mut plan, task, ids)?,
+        Op::CreateRoot(root) => create::root(plan, root),
+        Op::CreateTask(task) => create::task(plan, task),
+        Op::CreateFolder(folder) => create::folder(plan, folder),
+        Op::UpdateTask { task, patch } => edit::update(plan, task, patch),
+        Op::MoveTask { task, parent, place } => arrange::relocate(plan, task, parent, place),
+        Op::ReorderChildren { node, children } => arrange::reorder(plan, node, children),
+        Op::SetStatus { task, to, reason } => lifecycle::set_status(plan, task, to, reason),
+        Op::CloseTask { task } => lifecycle::close(plan, task, None),
+        Op::ResetTask { task } => lifecycle::reset(plan, task),
+        Op::ClearConversation { task } => lifecycle::clear(plan, task),
+        Op::DeleteTask { task, reach } => lifecycle::delete(plan, task, reach),
+        Op::SendMessage { id, to, post } => deliver::send(plan, id, to, post),
+        Op::Report { id, to, message } => report::report(plan, id, to, message),
+        Op::ConsumeMessages { task, ids } => consume::consume(plan, task, ids),
+        Op::Session { task, op } => session::decide(plan, task, op),
     }
-    plan.into_decision()
 }

@@ -9,13 +9,23 @@ use crate::event::{Event, EventBody};
 use crate::id::{Fresh, Id, TaskId};
 use crate::limits::Limits;
 use crate::state::State;
+use crate::time::Millis;
 use crate::tree::{Node, Status, TaskFields, Tree};
+
+/// Who asks for a decision, and when.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) actor: Actor,
+    pub(super) at: Millis,
+    pub(super) fresh: Fresh,
+}
 
 /// What is known, and what was decided so far. The state is the one before the decision throughout.
 pub(super) struct Plan<'a> {
     pub(super) state: &'a State,
     pub(super) limits: &'a Limits,
     pub(super) actor: Actor,
+    pub(super) at: Millis,
     fresh: Fresh,
     decision: Decision,
     /// Notices of this very plan, by recipient: they count for the size of an inbox and are not sent twice.
@@ -23,8 +33,22 @@ pub(super) struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(state: &'a State, limits: &'a Limits, actor: Actor, fresh: Fresh) -> Self {
-        Self { state, limits, actor, fresh, decision: Decision::default(), notices: BTreeMap::new() }
+    pub(super) fn new(state: &'a State, limits: &'a Limits, asked: Asked) -> Self {
+        let Asked { actor, at, fresh } = asked;
+        Self { state, limits, actor, at, fresh, decision: Decision::default(), notices: BTreeMap::new() }
+    }
+
+    /// A plan of its own for somebody else's wish, whose refusal leaves this one as it is.
+    pub(super) fn aside(&self, actor: Actor) -> Self {
+        Self::new(self.state, self.limits, Asked { actor, at: self.at, fresh: self.fresh.clone() })
+    }
+
+    /// Makes what was planned aside part of this plan.
+    pub(super) fn join(&mut self, aside: Self) {
+        self.fresh = aside.fresh;
+        self.decision.events.extend(aside.decision.events);
+        self.decision.effects.extend(aside.decision.effects);
+        self.notices.extend(aside.notices);
     }
 
     /// The decision, if it fits into one line of the log.
@@ -65,6 +89,11 @@ impl<'a> Plan<'a> {
 
     pub(super) fn emit(&mut self, task: TaskId, body: impl Into<EventBody>) {
         self.decision.events.push(Event::new(task, body));
+    }
+
+    /// The node of the first event so far.
+    pub(super) fn first_node(&self) -> Option<TaskId> {
+        self.decision.events.first().map(|event| event.task)
     }
 
     pub(super) fn effect(&mut self, effect: Effect) {

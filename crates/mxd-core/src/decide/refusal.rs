@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use crate::id::{MessageId, TaskId};
 use crate::message::MessageKind;
+use crate::money::Usd;
 use crate::tree::{IllegalTransition, Status};
 
 /// Why an input was refused. A refused input changes nothing.
@@ -108,6 +109,22 @@ pub enum Refusal {
     NotRoot { task: TaskId },
     #[error("message {id} does not wait in the inbox of {task}")]
     NotPending { id: MessageId, task: TaskId },
+    #[error("nothing of this is awaited in {task}: {what}")]
+    Late { task: TaskId, what: &'static str },
+    #[error("{task} has {limit} questions without an answer, and that is the limit")]
+    TooManyQuestions { task: TaskId, limit: usize },
+    #[error("{given} checks, more than {limit}")]
+    TooManyChecks { given: usize, limit: usize },
+    #[error("{task} already has a conversation, and a fork would replace it")]
+    AlreadyBegun { task: TaskId },
+    #[error("{task} has no conversation that could be continued")]
+    NothingToFork { task: TaskId },
+    #[error("{task} is at work")]
+    Busy { task: TaskId },
+    #[error("{task} has {left} left of its budget, and {wanted} was wanted")]
+    NotEnoughMoney { task: TaskId, left: Usd, wanted: Usd },
+    #[error("there is no task `{given}`: {why}")]
+    NoSuchTask { given: String, why: String },
 }
 
 impl Refusal {
@@ -165,6 +182,14 @@ impl Refusal {
             Self::NotAbove { .. } => "not_above",
             Self::NotRoot { .. } => "not_root",
             Self::NotPending { .. } => "not_pending",
+            Self::Late { .. } => "late",
+            Self::TooManyQuestions { .. } => "too_many_questions",
+            Self::TooManyChecks { .. } => "too_many_checks",
+            Self::AlreadyBegun { .. } => "already_begun",
+            Self::NothingToFork { .. } => "nothing_to_fork",
+            Self::Busy { .. } => "busy",
+            Self::NotEnoughMoney { .. } => "not_enough_money",
+            Self::NoSuchTask { .. } => "no_such_task",
         }
     }
 
@@ -229,6 +254,14 @@ impl Refusal {
             Self::NotAbove { .. } => "Report it to the task above, through folders.",
             Self::NotRoot { .. } => "Report it to the root task.",
             Self::NotPending { .. } => "Read the inbox again: it was consumed or thrown away.",
+            Self::Late { .. } => "Drop it: the work it belongs to was ended or has ended.",
+            Self::TooManyQuestions { .. } => "Wait for answers, or put several questions into one.",
+            Self::TooManyChecks { .. } => "Put them into a script and name the script.",
+            Self::AlreadyBegun { .. } => "Fork into a new task.",
+            Self::NothingToFork { .. } => "Name a task that has worked, or send a message instead.",
+            Self::Busy { .. } => "Interrupt or stop it first.",
+            Self::NotEnoughMoney { .. } => "Give less, or ask for more.",
+            Self::NoSuchTask { .. } => "Look at the tree again and copy the id.",
         };
         Cow::Borrowed(fixed)
     }

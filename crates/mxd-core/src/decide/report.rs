@@ -114,6 +114,11 @@ fn urgency(plan: &Plan<'_>, to: TaskId, message: &Message) -> Result<Urgency, Re
             size("the context", context.content.len())?;
             Ok(Urgency::Waits)
         }
+        Message::Notice(notice) => {
+            daemon()?;
+            size("the notice", notice.content.len())?;
+            Ok(Urgency::Wakes)
+        }
         Message::User(_)
         | Message::TaskMessage(_)
         | Message::TreeChange(_)

@@ -16,7 +16,7 @@ use crate::raw::RawJson;
 ///
 /// A new minor version adds types or fields, which an older reader carries along unread. A new major version
 /// changes what an existing one means, and an older reader must refuse the log.
-pub const VOCABULARY: Version = Version { major: 1, minor: 0 };
+pub const VOCABULARY: Version = Version { major: 1, minor: 1 };
 
 /// A version of the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +61,10 @@ enum Part {
 /// Whether the state looks at an event.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fold {
+    /// The tree, the inboxes or the money look at it.
     Shapes,
+    /// The session of its task looks at it; perhaps others do, too.
+    Session,
     Passes,
 }
 
@@ -141,7 +144,15 @@ macro_rules! vocabulary {
             /// Whether the state looks at events of this type; a boot need not parse the others.
             pub fn shapes_state(self) -> bool {
                 match self {
-                    $(Self::$kept => Fold::$fold == Fold::Shapes,)+
+                    $(Self::$kept => Fold::$fold != Fold::Passes,)+
+                    $(Self::$live)|+ => false,
+                }
+            }
+
+            /// Whether the session of a task looks at events of this type.
+            pub(crate) fn shapes_session(self) -> bool {
+                match self {
+                    $(Self::$kept => Fold::$fold == Fold::Session,)+
                     $(Self::$live)|+ => false,
                 }
             }
@@ -227,45 +238,49 @@ vocabulary! {
         TaskDeleted(TaskDeleted) = "task_deleted", Record, Shapes;
         TaskReset(TaskReset) = "task_reset", Record, Shapes;
         ConversationCleared(ConversationCleared) = "conversation_cleared", Record, Shapes;
-        Message(MessagePosted) = "message", Conversation, Shapes;
+        Message(MessagePosted) = "message", Conversation, Session;
         MessagesConsumed(MessagesConsumed) = "messages_consumed", Conversation, Shapes;
         NoticeSkipped(NoticeSkipped) = "notice_skipped", Conversation, Passes;
         AssistantText(AssistantText) = "assistant_text", Conversation, Passes;
         Thinking(Thinking) = "thinking", Conversation, Passes;
+        ModelItem(ModelItem) = "model_item", Conversation, Passes;
         ToolCall(ToolCall) = "tool_call", Conversation, Passes;
         ToolVerdict(ToolVerdict) = "tool_verdict", Record, Passes;
-        ToolResult(ToolResult) = "tool_result", Conversation, Passes;
-        SessionConfig(SessionConfig) = "session_config", Conversation, Passes;
-        CompactStarted(CompactStarted) = "compact_started", Conversation, Passes;
-        SummarizationRequest(SummarizationRequest) = "summarization_request", Conversation, Passes;
-        CompactMarker(CompactMarker) = "compact_marker", Conversation, Passes;
-        CompactedResume(CompactedResume) = "compacted_resume", Conversation, Passes;
+        ToolResult(ToolResult) = "tool_result", Conversation, Session;
+        SessionConfig(SessionConfig) = "session_config", Conversation, Session;
+        CompactStarted(CompactStarted) = "compact_started", Conversation, Session;
+        SummarizationRequest(SummarizationRequest) = "summarization_request", Conversation, Session;
+        CompactMarker(CompactMarker) = "compact_marker", Conversation, Session;
+        CompactedResume(CompactedResume) = "compacted_resume", Conversation, Session;
         CacheBreak(CacheBreak) = "cache_break", Conversation, Passes;
-        ForkMarker(ForkMarker) = "fork_marker", Conversation, Passes;
-        RewindMarker(RewindMarker) = "rewind_marker", Conversation, Passes;
-        TurnStarted(TurnStarted) = "turn_started", Record, Passes;
-        TurnEnded(TurnEnded) = "turn_ended", Record, Shapes;
+        ForkMarker(ForkMarker) = "fork_marker", Conversation, Session;
+        RewindMarker(RewindMarker) = "rewind_marker", Conversation, Session;
+        TurnStarted(TurnStarted) = "turn_started", Record, Session;
+        TurnEnded(TurnEnded) = "turn_ended", Record, Session;
         OrchestrationStarted(OrchestrationStarted) = "orchestration_started", Record, Passes;
         OrchestrationCompleted(OrchestrationCompleted) = "orchestration_completed", Record, Passes;
-        TaskStarted(TaskStarted) = "task_started", Record, Passes;
+        TaskStarted(TaskStarted) = "task_started", Record, Session;
+        DoneRequested(DoneRequested) = "done_requested", Record, Session;
+        CheckFinished(CheckFinished) = "check_finished", Record, Passes;
         DoneNotified(DoneNotified) = "done_notified", Record, Passes;
-        AgentStopped(AgentStopped) = "agent_stopped", Record, Passes;
-        AgentInterrupted(AgentInterrupted) = "agent_interrupted", Conversation, Passes;
-        Error(ErrorRaised) = "error", Record, Passes;
-        ClarificationRequested(ClarificationRequested) = "clarification_requested", Conversation, Passes;
-        ClarificationAnswered(ClarificationAnswered) = "clarification_answered", Conversation, Passes;
-        ClarificationExpired(ClarificationExpired) = "clarification_expired", Conversation, Passes;
-        ApprovalRequested(ApprovalRequested) = "approval_requested", Record, Passes;
-        ApprovalGiven(ApprovalGiven) = "approval_given", Record, Passes;
+        AgentRested(AgentRested) = "agent_rested", Record, Session;
+        AgentStopped(AgentStopped) = "agent_stopped", Record, Session;
+        AgentInterrupted(AgentInterrupted) = "agent_interrupted", Conversation, Session;
+        Error(ErrorRaised) = "error", Record, Session;
+        ClarificationRequested(ClarificationRequested) = "clarification_requested", Conversation, Session;
+        ClarificationAnswered(ClarificationAnswered) = "clarification_answered", Conversation, Session;
+        ClarificationExpired(ClarificationExpired) = "clarification_expired", Conversation, Session;
+        ApprovalRequested(ApprovalRequested) = "approval_requested", Record, Session;
+        ApprovalGiven(ApprovalGiven) = "approval_given", Record, Session;
         WorktreeCreated(WorktreeCreated) = "worktree_created", Record, Shapes;
         WorktreeRemoved(WorktreeRemoved) = "worktree_removed", Record, Shapes;
         WorktreeFailed(WorktreeFailed) = "worktree_failed", Record, Passes;
         BudgetGranted(BudgetGranted) = "budget_granted", Record, Shapes;
         BudgetTransferred(BudgetTransferred) = "budget_transferred", Record, Shapes;
-        BudgetReserved(BudgetReserved) = "budget_reserved", Record, Passes;
-        BudgetSettled(BudgetSettled) = "budget_settled", Record, Passes;
+        BudgetReserved(BudgetReserved) = "budget_reserved", Record, Shapes;
+        BudgetSettled(BudgetSettled) = "budget_settled", Record, Shapes;
         BudgetRefunded(BudgetRefunded) = "budget_refunded", Record, Shapes;
-        BudgetWarning(BudgetWarning) = "budget_warning", Conversation, Passes;
+        BudgetWarning(BudgetWarning) = "budget_warning", Conversation, Session;
         BudgetExceeded(BudgetExceeded) = "budget_exceeded", Record, Passes;
         LogPruned(LogPruned) = "log_pruned", Record, Passes;
         DaemonBooted(DaemonBooted) = "daemon_booted", Record, Passes;

@@ -1,13 +1,14 @@
 //! What each event does to the state.
 
-use super::State;
+use super::{Reservation, State};
 use crate::event::body::{
-    BudgetGranted, CreatedKind, EditedBy, InitialStatus, MessagePosted, MessagesConsumed, TaskCreated,
-    TaskMoved, TaskStatusChanged, TaskUpdated, WorktreeCreated,
+    BudgetGranted, BudgetReserved, BudgetSettled, CreatedKind, EditedBy, InitialStatus, MessagePosted,
+    MessagesConsumed, TaskCreated, TaskMoved, TaskStatusChanged, TaskUpdated, WorktreeCreated,
 };
-use crate::event::{Event, EventBody};
+use crate::event::{Event, EventBody, EventKind};
 use crate::id::TaskId;
 use crate::money::Usd;
+use crate::session::Session;
 use crate::time::Millis;
 use crate::tree::shape::Fit;
 use crate::tree::{Node, NodeKind, Status, TaskFields};
@@ -17,6 +18,7 @@ impl State {
     /// [`crate::event::EventKind::shapes_state`].
     pub fn apply(&mut self, event: &Event, at: Millis) {
         let task = event.task;
+        self.apply_to_session(event, at);
         match &event.body {
             EventBody::TaskCreated(body) => self.create(task, body, at),
             EventBody::TaskUpdated(body) => self.update(task, body, at),
@@ -31,6 +33,9 @@ impl State {
             EventBody::Message(body) => self.post(task, body),
             EventBody::MessagesConsumed(body) => self.consume(task, body),
             EventBody::TurnEnded(body) => self.spend(task, body.cost_usd),
+            EventBody::BudgetReserved(body) => self.reserve(task, body),
+            EventBody::BudgetSettled(body) => self.settle_reservation(body),
+            EventBody::AgentStopped(_) => self.quiet(task),
             EventBody::WorktreeCreated(body) => self.give_worktree(task, body, at),
             EventBody::WorktreeRemoved(body) => self.take_worktree(task, &body.path, at),
             EventBody::BudgetGranted(BudgetGranted { amount_usd }) => self.grant(task, *amount_usd),
@@ -39,6 +44,7 @@ impl State {
             EventBody::NoticeSkipped(_)
             | EventBody::AssistantText(_)
             | EventBody::Thinking(_)
+            | EventBody::ModelItem(_)
             | EventBody::ToolCall(_)
             | EventBody::ToolVerdict(_)
             | EventBody::ToolResult(_)
@@ -54,8 +60,10 @@ impl State {
             | EventBody::OrchestrationStarted(_)
             | EventBody::OrchestrationCompleted(_)
             | EventBody::TaskStarted(_)
+            | EventBody::DoneRequested(_)
+            | EventBody::CheckFinished(_)
             | EventBody::DoneNotified(_)
-            | EventBody::AgentStopped(_)
+            | EventBody::AgentRested(_)
             | EventBody::AgentInterrupted(_)
             | EventBody::Error(_)
             | EventBody::ClarificationRequested(_)
@@ -64,8 +72,6 @@ impl State {
             | EventBody::ApprovalRequested(_)
             | EventBody::ApprovalGiven(_)
             | EventBody::WorktreeFailed(_)
-            | EventBody::BudgetReserved(_)
-            | EventBody::BudgetSettled(_)
             | EventBody::BudgetWarning(_)
             | EventBody::BudgetExceeded(_)
             | EventBody::LogPruned(_)
@@ -86,8 +92,10 @@ impl State {
                 worktree_path: None,
                 cost_usd: Usd::ZERO,
                 budget_usd: body.budget_usd,
+                spent_usd: Usd::ZERO,
                 persistent: body.persistent,
                 after: body.after.clone(),
+                checks: body.checks.clone(),
             }),
         };
         let node = Node {
@@ -147,9 +155,13 @@ impl State {
             }
         });
         // What waited for somebody at work must not start a task that was brought to rest.
-        if body.to != Status::InProgress
-            && let Some(inbox) = self.inboxes.get_mut(&id)
-        {
+        if body.to != Status::InProgress {
+            self.quiet(id);
+        }
+    }
+
+    fn quiet(&mut self, id: TaskId) {
+        if let Some(inbox) = self.inboxes.get_mut(&id) {
             inbox.quiet();
         }
     }
@@ -169,11 +181,52 @@ impl State {
             }
         }
         self.inboxes.remove(&id);
+        self.sessions.remove(&id);
     }
 
     fn forget_conversation(&mut self, id: TaskId, at: Millis) {
         self.inboxes.remove(&id);
+        if let Some(session) = self.sessions.get_mut(&id) {
+            session.forget();
+            // A task that never worked is as if nobody had written to it.
+            if session == Session::FRESH {
+                self.sessions.remove(&id);
+            }
+        }
         self.touch(id, at, |_| {});
+    }
+
+    /// Only a task has a session, and only what shapes one makes one.
+    fn apply_to_session(&mut self, event: &Event, at: Millis) {
+        let shapes = event.body.kind().is_some_and(EventKind::shapes_session);
+        if !shapes || self.tree.get(event.task).and_then(Node::task).is_none() {
+            return;
+        }
+        if let EventBody::ForkMarker(fork) = &event.body {
+            let source = self.session(fork.source_task_id).clone();
+            self.sessions.entry(event.task).or_default().fork_from(&source);
+            return;
+        }
+        self.sessions.entry(event.task).or_default().apply(&event.body, at);
+    }
+
+    fn reserve(&mut self, asker: TaskId, body: &BudgetReserved) {
+        let owner = self.budget_owner(asker).map(|node| node.id);
+        self.reservations.insert(body.id, Reservation { asker, owner, amount: body.amount_usd });
+    }
+
+    fn settle_reservation(&mut self, body: &BudgetSettled) {
+        let Some(reservation) = self.reservations.remove(&body.id) else {
+            self.anomalies.mismatched += 1;
+            return;
+        };
+        let owner = reservation.owner.and_then(|owner| self.tree.get_mut(owner)).and_then(Node::task_mut);
+        if let Some(owner) = owner {
+            match owner.spent_usd.checked_add(body.amount_usd) {
+                Some(sum) => owner.spent_usd = sum,
+                None => self.anomalies.mismatched += 1,
+            }
+        }
     }
 
     fn post(&mut self, id: TaskId, body: &MessagePosted) {
@@ -185,10 +238,14 @@ impl State {
     }
 
     fn consume(&mut self, id: TaskId, body: &MessagesConsumed) {
-        match self.inboxes.get_mut(&id) {
-            Some(inbox) => self.anomalies.mismatched += inbox.consume(&body.message_ids),
-            None => self.anomalies.unknown_task += 1,
-        }
+        let Some(inbox) = self.inboxes.get_mut(&id) else {
+            self.anomalies.unknown_task += 1;
+            return;
+        };
+        let read = inbox.pending().filter(|message| body.message_ids.contains(&message.id));
+        let bytes = read.map(|message| message.bytes).sum();
+        self.anomalies.mismatched += inbox.consume(&body.message_ids);
+        self.sessions.entry(id).or_default().read(bytes);
     }
 
     /// Money is not worth a `touch`: a node has not changed because its agent works.

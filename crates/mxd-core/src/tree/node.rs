@@ -58,10 +58,16 @@ pub struct TaskFields {
     pub cost_usd: Usd,
     /// What it may spend; none means no limit of its own.
     pub budget_usd: Option<Usd>,
+    /// What was spent of that, by itself and by tasks below that have no budget of their own.
+    #[serde(default)]
+    pub spent_usd: Usd,
     /// What closing it does, if it is a task that comes back.
     pub persistent: Option<Persistence>,
     /// Tasks that have to be passed or closed before it starts.
     pub after: Vec<TaskId>,
+    /// Commands that have to succeed on its work before it can be passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
 }
 
 /// What happens to the conversation of a task that comes back each time it is closed.

@@ -47,7 +47,7 @@ fn a_boot_may_skip_just_what_the_state_does_not_look_at() {
         let kind = EventHead::parse(line).unwrap().kind().unwrap();
         assert_eq!(may_shape_state(&format!("[{line}]")), kind.shapes_state(), "{line}");
     }
-    let quoted = r#"[{"task":"01K","type":"tool_result","content":"{\"type\":\"task_created\"}"}]"#;
+    let quoted = r#"[{"task":"01K","type":"assistant_text","content":"{\"type\":\"task_created\"}"}]"#;
     assert!(!may_shape_state(quoted), "what stands in a string is not an event");
     let second = r#"[{"task":"01K","type":"thinking","thinking":""},{"task":"01K","type":"message"}]"#;
     assert!(may_shape_state(second));
@@ -120,6 +120,7 @@ fn a_conversation_is_what_the_agent_reads_and_nothing_of_the_tree_or_the_money()
             "notice_skipped",
             "assistant_text",
             "thinking",
+            "model_item",
             "tool_call",
             "tool_result",
             "session_config",

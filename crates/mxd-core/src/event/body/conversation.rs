@@ -6,6 +6,7 @@ use super::{BlobId, CacheBreakReason, Image, ToolCallId, Verdict};
 use crate::commit::Seq;
 use crate::id::{MessageId, TaskId};
 use crate::message::Message;
+use crate::money::Usd;
 use crate::raw::RawJson;
 
 /// A message waits in the inbox of the task.
@@ -73,6 +74,19 @@ pub struct ToolCall {
     pub tool_call_id: ToolCallId,
     /// The arguments, byte for byte: they are sent back in every later request.
     pub input: RawJson,
+    /// Why they cannot be used, when the model wrote something that is no JSON object.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub malformed: Option<String>,
+}
+
+/// Something one wire wants back unchanged, and no other understands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ModelItem {
+    /// The wire that wrote it.
+    pub wire: String,
+    /// The item.
+    pub json: RawJson,
 }
 
 /// What the gate said about a call.
@@ -134,11 +148,36 @@ pub struct SessionConfig {
     pub provider: String,
     /// How long the provider keeps the prefix.
     pub cache_ttl: String,
+    /// What the model can take and costs at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Terms>,
+}
+
+/// What a model can take and costs at most: what a call has to be allowed before it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Terms {
+    /// Tokens it has before its eyes at most, its answer included.
+    pub context_window: u64,
+    /// Tokens it writes at most in one answer.
+    pub max_output_tokens: u64,
+    /// The highest price of a million tokens that it reads, however they are read.
+    pub input_usd: Usd,
+    /// The highest price of a million tokens that it writes.
+    pub output_usd: Usd,
+    /// Whether its provider counts the tokens of a request.
+    #[serde(default)]
+    pub counts_tokens: bool,
 }
 
 /// A summary was begun. Without a later `compact_marker` it is no boundary.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CompactStarted {}
+#[serde(rename_all = "camelCase")]
+pub struct CompactStarted {
+    /// Whether the agent had nothing to do, and has nothing to do afterwards either.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub resting: bool,
+}
 
 /// The model is asked to summarise.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,12 +2,31 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{StopReason, Usage};
+use super::{BlobId, StopReason, ToolCallId, Usage};
 use crate::money::Usd;
 
 /// A model call begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TurnStarted {}
+#[serde(rename_all = "camelCase")]
+pub struct TurnStarted {
+    /// Which one of its task, counted from 1 and never again from the start.
+    #[serde(default)]
+    pub turn: u64,
+    /// What the model is asked for.
+    #[serde(default)]
+    pub purpose: TurnPurpose,
+}
+
+/// What a model is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TurnPurpose {
+    /// To go on with its task.
+    #[default]
+    Work,
+    /// To summarise the conversation.
+    Summary,
+}
 
 /// A model call ended. Its cost is the only source of what a task has spent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +38,21 @@ pub struct TurnEnded {
     pub usage: Usage,
     /// What that cost.
     pub cost_usd: Usd,
+    /// The tools it calls, in order; what it wants of them is in the `tool_call` events.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<CallMade>,
+}
+
+/// A call of a tool, without its arguments.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CallMade {
+    /// The provider's name of the call.
+    pub id: ToolCallId,
+    /// The tool's name.
+    pub tool: String,
+    /// A fingerprint of tool and arguments, to recognise a call that is made again and again.
+    pub digest: u64,
 }
 
 /// An agent begins to work.
@@ -51,6 +85,24 @@ pub struct OrchestrationCompleted {
     /// What the tasks below cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub child_costs: Option<Usd>,
+    /// Why it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<ExitReason>,
+}
+
+/// Why the run of an agent ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExitReason {
+    /// It said that it did it, and the checks agree.
+    DonePassed,
+    /// It said that it could not.
+    DoneFailed,
+    /// Everything else.
+    Interrupted,
+    /// Something a newer version knows.
+    #[serde(untagged)]
+    Other(String),
 }
 
 /// A task is started for the first time.
@@ -59,6 +111,36 @@ pub struct OrchestrationCompleted {
 pub struct TaskStarted {
     /// Its title at that moment.
     pub title: String,
+}
+
+/// The agent says that its work is done; what it says is being looked into.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DoneRequested {
+    /// The call by which it said so, which stays open.
+    pub tool_call_id: ToolCallId,
+    /// How it ended, in the agent's own word.
+    pub status: DoneStatus,
+    /// What it reports.
+    pub summary: String,
+}
+
+/// A check of the task was run on what its agent had committed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CheckFinished {
+    /// The command.
+    pub command: String,
+    /// Its exit code; none when it had to be ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The git tree it ran on.
+    pub tree: String,
+    /// What it printed, or the end of it.
+    pub output: String,
+    /// All that it printed, when that was too much for a line of the log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blob: Option<BlobId>,
 }
 
 /// The task above was told that this one is done.
@@ -79,6 +161,41 @@ pub enum DoneStatus {
     Passed,
     /// It could not.
     Failed,
+}
+
+/// The agent has nothing to do until something happens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentRested {
+    /// Why.
+    pub why: RestReason,
+}
+
+/// Why an agent does not go on by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RestReason {
+    /// It ended its turn.
+    EndTurn,
+    /// It called `yield`, and the call is open.
+    Yield,
+    /// It called `done`, and the call is open.
+    Done,
+    /// Its turn was broken off.
+    Interrupted,
+    /// It was stopped, with all that it ran.
+    Stopped,
+    /// The model would not answer.
+    Refused,
+    /// The model could not be asked, or its workplace could not be made.
+    Failed,
+    /// Its money, its turns or its time are used up.
+    Spent,
+    /// It went round in circles.
+    Loop,
+    /// Something a newer version knows.
+    #[serde(untagged)]
+    Other(String),
 }
 
 /// The agent was stopped; its task stays as it is.

@@ -41,6 +41,9 @@ pub struct TaskCreated {
     /// Its git branch, when it has one from the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// Commands that have to succeed on its work before it can be passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
     /// Who created it.
     pub edited_by: EditedBy,
 }

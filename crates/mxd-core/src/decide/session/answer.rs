@@ -1,0 +1,205 @@
+//! What the model answered, or why it did not.
+
+use super::compact;
+use super::input::{Answer, AnswerItem, Failure};
+use super::money::{self, Settling};
+use super::next;
+use super::route;
+use super::turn::Turn;
+use crate::decide::{Alarm, Effect, Refusal};
+use crate::event::body::{
+    AssistantText, CallMade, MessagePosted, ModelItem, RestReason, StopReason, ToolCall, TurnEnded,
+    TurnPurpose, Usage,
+};
+use crate::message::{Compact, NoticeTopic};
+use crate::session::fingerprint;
+use crate::time::Millis;
+
+pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Refusal> {
+    let asking = turn.session.asking.filter(|asking| asking.turn == answer.turn);
+    let Some(asking) = asking else {
+        return Err(Refusal::Late { task: turn.task, what: "an answer" });
+    };
+    if asking.purpose == TurnPurpose::Summary && !turn.session.interrupted && !turn.is_stopped() {
+        return compact::summarised(turn, answer);
+    }
+    let broken_off = turn.session.interrupted || turn.is_stopped() || answer.stop == StopReason::Cancelled;
+    let Answer { items, stop, usage, cost, .. } = answer;
+    let made: Vec<ToolCall> = items.iter().filter_map(AnswerItem::call).cloned().collect();
+    let calls = if broken_off { texts_only(turn, items) } else { write_down(turn, items) };
+    let stop_reason = if broken_off { StopReason::Cancelled } else { stop.clone() };
+    turn.emit(TurnEnded { stop_reason, usage, cost_usd: cost, calls });
+    money::settle(turn, Settling::Cost(cost));
+    if turn.is_stopped() || !turn.works() {
+        return Ok(());
+    }
+    if broken_off {
+        turn.rest(RestReason::Interrupted);
+        turn.effect(Effect::Wake { task: turn.task });
+        return Ok(());
+    }
+    if !turn.session.calls.is_empty() {
+        return route::route(turn, &made);
+    }
+    without_calls(turn, stop)
+}
+
+/// Writes an answer down and tells which tools it calls.
+fn write_down(turn: &mut Turn<'_, '_>, items: Vec<AnswerItem>) -> Vec<CallMade> {
+    let mut calls = Vec::new();
+    for item in items {
+        match item {
+            AnswerItem::Text(content) => turn.emit(AssistantText { content }),
+            AnswerItem::Thinking(thinking) => turn.emit(thinking),
+            AnswerItem::Other { wire, json } => turn.emit(ModelItem { wire, json }),
+            AnswerItem::Call(call) => {
+                let digest = fingerprint([call.tool.as_str(), call.input.get()]);
+                calls.push(CallMade { id: call.tool_call_id.clone(), tool: call.tool.clone(), digest });
+                turn.emit(call);
+            }
+        }
+    }
+    calls
+}
+
+/// Of an answer that was broken off, the words are kept: the user has read them.
+fn texts_only(turn: &mut Turn<'_, '_>, items: Vec<AnswerItem>) -> Vec<CallMade> {
+    let texts = items.into_iter().filter(|item| matches!(item, AnswerItem::Text(_))).collect();
+    write_down(turn, texts)
+}
+
+/// The model stopped and wants nothing of tools.
+fn without_calls(turn: &mut Turn<'_, '_>, stop: StopReason) -> Result<(), Refusal> {
+    match stop {
+        StopReason::MaxTokens if turn.session.streak.cut_off <= turn.plan.limits.cut_off_answers => {
+            let text = "Your answer reached the output limit and was cut off. Go on where it ended; \
+                        do long things in several steps.";
+            turn.tell_itself(NoticeTopic::CutOff, text.to_owned());
+            Ok(())
+        }
+        StopReason::MaxTokens => {
+            let why = "its answers are cut off by the output limit again and again";
+            turn.error("cut_off", why, Some("Write to the task, or raise the output limit.".to_owned()));
+            turn.rest(RestReason::Failed);
+            turn.tell_above(why)
+        }
+        StopReason::Refusal => {
+            let why = "the model would not answer";
+            turn.error("refusal", why, Some("Put the request in other words.".to_owned()));
+            turn.rest(RestReason::Refused);
+            turn.tell_above(why)
+        }
+        StopReason::Other(reason) if reason == "pause_turn" => {
+            turn.effect(Effect::Wake { task: turn.task });
+            Ok(())
+        }
+        StopReason::Other(reason) if reason == "model_context_window_exceeded" => {
+            wish_for_summary(turn);
+            Ok(())
+        }
+        StopReason::EndTurn | StopReason::ToolUse | StopReason::Cancelled | StopReason::Other(_) => {
+            turn.rest(RestReason::EndTurn);
+            at_rest(turn)
+        }
+    }
+}
+
+/// An agent that waits for nothing is reminded of it; if that does not help, the task above is told.
+pub(super) fn at_rest(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    let task = turn.task;
+    if turn.inbox().wants_agent() {
+        turn.effect(Effect::Wake { task });
+        return Ok(());
+    }
+    if turn.is_root() || awaits_something(turn) {
+        return Ok(());
+    }
+    let (reminded, limit) = (turn.session.streak.reminded, turn.plan.limits.reminders);
+    if reminded < limit {
+        let text = "You ended your turn, but this task is not finished and nothing will happen by itself: no sub-task \
+                    runs, no command, and no question waits for an answer. If the work is done, call done. \
+                    If you need something, ask for it with send_message or clarify. Otherwise go on.";
+        turn.tell_itself(NoticeTopic::Reminder, text.to_owned());
+        return Ok(());
+    }
+    if reminded == limit {
+        return turn.tell_above("it waits, and there is nothing it waits for. Write to it, or reset it");
+    }
+    Ok(())
+}
+
+fn awaits_something(turn: &Turn<'_, '_>) -> bool {
+    let below = turn.plan.tree().tasks_below(turn.task);
+    let running = below.iter().any(|node| node.status() == Some(crate::tree::Status::InProgress));
+    let session = &turn.session;
+    running
+        || !session.questions.is_empty()
+        || !session.background.is_empty()
+        || !session.approvals.is_empty()
+}
+
+/// Has the conversation summarised at the next opportunity.
+fn wish_for_summary(turn: &mut Turn<'_, '_>) {
+    let id = turn.plan.new_id();
+    turn.emit(MessagePosted { id, body: Compact {}.into(), wake: true });
+    turn.effect(Effect::Wake { task: turn.task });
+}
+
+pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Refusal> {
+    if turn.session.asking.is_none_or(|asking| asking.turn != failure.turn) {
+        return Err(Refusal::Late { task: turn.task, what: "an answer" });
+    }
+    let summarising = turn.session.asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
+    let broken_off = turn.session.interrupted || turn.is_stopped();
+    let (failures, message) = (turn.session.streak.failures, failure.message.clone());
+    let stop_reason = if broken_off { StopReason::Cancelled } else { StopReason::Other("error".to_owned()) };
+    let Failure { usage, cost, .. } = failure;
+    if !broken_off {
+        turn.error(&failure.class, failure.message, failure.advice);
+    }
+    turn.emit(TurnEnded { stop_reason, usage, cost_usd: cost, calls: Vec::new() });
+    money::settle(turn, Settling::Cost(cost));
+    if turn.is_stopped() || !turn.works() {
+        return Ok(());
+    }
+    if broken_off {
+        turn.rest(RestReason::Interrupted);
+        turn.effect(Effect::Wake { task: turn.task });
+        return Ok(());
+    }
+    turn.rest(RestReason::Failed);
+    if failure.too_long && !summarising {
+        wish_for_summary(turn);
+        return Ok(());
+    }
+    if failure.passing && failures + 1 < turn.plan.limits.failed_turns {
+        retry_later(turn, failure.turn);
+        return Ok(());
+    }
+    turn.tell_above(&format!("its model cannot be asked: {message}"))
+}
+
+/// Each further failure waits twice as long.
+pub(super) fn retry_later(turn: &mut Turn<'_, '_>, failed: u64) {
+    let failures = turn.session.streak.failures.saturating_sub(1).min(16);
+    let wait = turn.plan.limits.retry_ms.saturating_mul(1 << failures);
+    let at = Millis(turn.plan.at.0.saturating_add(wait));
+    turn.effect(Effect::Alarm { task: turn.task, at, what: Alarm::Retry { turn: failed } });
+}
+
+/// Asks again, unless something else has happened since.
+pub(super) fn retry(turn: &mut Turn<'_, '_>, failed: u64) -> Result<(), Refusal> {
+    let same = turn.session.life.turns == failed && turn.session.rest == Some(RestReason::Failed);
+    if !same || !turn.works() || turn.session.is_busy() {
+        return Err(Refusal::Late { task: turn.task, what: "another try" });
+    }
+    next::ask(turn, Vec::new())
+}
+
+/// A call nobody will ever hear of again.
+pub(super) fn lost(turn: &mut Turn<'_, '_>) {
+    let cost = money::reserved(turn);
+    let stop_reason = StopReason::Cancelled;
+    turn.emit(TurnEnded { stop_reason, usage: Usage::default(), cost_usd: cost, calls: Vec::new() });
+    money::settle(turn, Settling::All);
+}

@@ -1,0 +1,105 @@
+//! What is owed after the daemon started again, read from the shape of the log.
+
+use super::answer;
+use super::next;
+use super::route::is_decided_here;
+use super::turn::{Kind, Turn};
+use crate::decide::{Alarm, Effect, Refusal};
+use crate::event::body::{CallMade, MessagePosted, RestReason};
+use crate::message::BackgroundComplete;
+use crate::time::Millis;
+
+/// Takes up what was going on. Nothing is done twice: a model is asked again, a tool is not run again.
+pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    lose_background(turn);
+    resume_call(turn);
+    lose_tool_calls(turn);
+    set_alarms(turn);
+    let task = turn.task;
+    if !turn.works() {
+        return Ok(());
+    }
+    if turn.session.launching {
+        turn.effect(Effect::Launch { task });
+        return Ok(());
+    }
+    if turn.session.finishing.is_some() {
+        turn.effect(Effect::RunChecks { task });
+        return Ok(());
+    }
+    if turn.session.interrupted && !turn.session.is_busy() {
+        turn.rest(RestReason::Interrupted);
+    }
+    next::advance(turn)
+}
+
+/// Commands that ran in the background died with the daemon.
+fn lose_background(turn: &mut Turn<'_, '_>) {
+    for command_id in turn.session.background.clone() {
+        let id = turn.plan.new_id();
+        let lost = BackgroundComplete {
+            command: format!("(command {command_id})"),
+            command_id,
+            exit_code: None,
+            duration_ms: 0,
+            stdout: None,
+            stderr: None,
+        };
+        let wake = turn.works() && !turn.is_stopped();
+        turn.emit(MessagePosted { id, body: lost.into(), wake });
+        if wake {
+            turn.effect(Effect::Wake { task: turn.task });
+        }
+    }
+}
+
+/// A model call whose answer was lost is made again, unless it had been broken off.
+fn resume_call(turn: &mut Turn<'_, '_>) {
+    let Some(asking) = turn.session.asking else {
+        return;
+    };
+    if turn.session.interrupted || turn.is_stopped() || !turn.works() {
+        answer::lost(turn);
+    } else {
+        let (task, purpose) = (turn.task, asking.purpose);
+        turn.effect(Effect::CallModel { task, turn: asking.turn, purpose });
+    }
+}
+
+/// A tool call without an outcome is never run again: nobody knows how far it got. What is decided in this core
+/// is certain: without a result, it did not happen.
+fn lose_tool_calls(turn: &mut Turn<'_, '_>) {
+    let waiting: Vec<_> = turn.session.approvals.values().map(|waiting| waiting.call.clone()).collect();
+    let finishing = turn.session.finishing.as_ref().map(|finishing| finishing.call.clone());
+    let open: Vec<CallMade> = turn.session.calls.clone();
+    for call in open {
+        if turn.session.waits_in(&call.id)
+            || waiting.contains(&call.id)
+            || finishing.as_ref() == Some(&call.id)
+        {
+            continue;
+        }
+        if is_decided_here(&call.tool) && turn.works() && !turn.is_stopped() {
+            turn.effect(Effect::DecideTool { task: turn.task, call: call.id });
+            continue;
+        }
+        let text = "Interrupted: the daemon was restarted while this ran. Its outcome is unknown: it may have happened, \
+                    in part or as a whole. Look before you do it again.";
+        turn.answer_call(&call.id, text, Kind::Error);
+    }
+}
+
+fn set_alarms(turn: &mut Turn<'_, '_>) {
+    let (task, wait) = (turn.task, turn.plan.limits.question_ms);
+    if wait > 0 {
+        for (id, asked) in turn.session.questions.clone() {
+            let at = Millis(asked.0.saturating_add(wait));
+            turn.effect(Effect::Alarm { task, at, what: Alarm::Question(id) });
+        }
+    }
+    let failures = turn.session.streak.failures;
+    let retries = failures > 0 && failures < turn.plan.limits.failed_turns;
+    if retries && turn.session.rest == Some(RestReason::Failed) && turn.works() {
+        answer::retry_later(turn, turn.session.life.turns);
+    }
+}

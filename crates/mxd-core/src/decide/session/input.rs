@@ -1,0 +1,211 @@
+//! What can happen to a session.
+
+use crate::commit::Seq;
+use crate::event::body::{
+    ApprovalScope, CheckFinished, SessionConfig, StopReason, Thinking, ToolCall, ToolCallId, ToolResult,
+    ToolVerdict, Usage, Verdict, WorktreeCreated,
+};
+use crate::id::{ApprovalId, ClarificationId};
+use crate::money::Usd;
+use crate::raw::RawJson;
+
+/// Something that happened to a session, or is wanted of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SessionOp {
+    /// See what is next.
+    Advance,
+    /// The daemon started: see what is owed.
+    Boot,
+    /// The workplace is made.
+    Launched(Launched),
+    /// The workplace could not be made.
+    LaunchFailed {
+        /// Why.
+        message: String,
+    },
+    /// The model answered.
+    Answered(Answer),
+    /// The model could not be asked.
+    Failed(Failure),
+    /// The provider counted what the next request would hold.
+    Counted {
+        /// The tokens.
+        tokens: u64,
+    },
+    /// A tool call has an outcome.
+    Settled(Settled),
+    /// A tool call has to be asked about.
+    AskUser {
+        /// Which one.
+        call: ToolCallId,
+        /// The rule that wants it.
+        rule: String,
+        /// The hash of tool and arguments.
+        call_hash: String,
+    },
+    /// The user's word about a tool call.
+    Approve {
+        /// Which request.
+        id: ApprovalId,
+        /// Allow or deny.
+        verdict: Verdict,
+        /// How far it reaches.
+        scope: ApprovalScope,
+    },
+    /// A tool call about the tree is to be decided.
+    DecideTool {
+        /// Which one.
+        call: ToolCallId,
+        /// The last commit before this one.
+        head: Seq,
+        /// Its arguments, as the model wrote them.
+        args: RawJson,
+    },
+    /// The checks of a task were run.
+    Checked(Checked),
+    /// The user answered a question.
+    AnswerQuestion {
+        /// Which one.
+        id: ClarificationId,
+        /// The answer.
+        answer: String,
+    },
+    /// Nobody answered a question in time.
+    ExpireQuestion {
+        /// Which one.
+        id: ClarificationId,
+    },
+    /// Ask again after a failure.
+    Retry {
+        /// The call that failed.
+        turn: u64,
+    },
+    /// Break the running turn off.
+    Interrupt,
+    /// Stop the agent and those below it.
+    Stop {
+        /// Why.
+        reason: Option<String>,
+    },
+    /// Take the conversation back to an earlier point.
+    Rewind {
+        /// The last commit that still counts.
+        to: Seq,
+    },
+    /// The user gives the task more money.
+    Grant {
+        /// How much more.
+        amount: Usd,
+    },
+}
+
+/// A workplace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launched {
+    /// The checkout, when one was made.
+    pub worktree: Option<WorktreeCreated>,
+    /// The frozen start of the requests.
+    pub config: SessionConfig,
+    /// What the agent has to know before its first message.
+    pub header: String,
+}
+
+/// What a model answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    /// Which call of its task it answers.
+    pub turn: u64,
+    /// What it wrote, in order.
+    pub items: Vec<AnswerItem>,
+    /// Why it stopped.
+    pub stop: StopReason,
+    /// What it used.
+    pub usage: Usage,
+    /// What that cost.
+    pub cost: Usd,
+    /// The new start of the conversation, when it was asked to summarise.
+    pub refreshed: Option<Box<Refreshed>>,
+}
+
+/// A piece of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerItem {
+    /// Words.
+    Text(String),
+    /// A thought.
+    Thinking(Thinking),
+    /// Something of one wire.
+    Other {
+        /// The wire.
+        wire: String,
+        /// The item.
+        json: RawJson,
+    },
+    /// A call of a tool.
+    Call(ToolCall),
+}
+
+impl AnswerItem {
+    /// The call, if it is one.
+    pub fn call(&self) -> Option<&ToolCall> {
+        match self {
+            Self::Call(call) => Some(call),
+            Self::Text(_) | Self::Thinking(_) | Self::Other { .. } => None,
+        }
+    }
+}
+
+/// How a conversation begins after its summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refreshed {
+    /// The frozen start of the requests from now on.
+    pub config: SessionConfig,
+    /// What must not depend on the model's memory: rules of the user, what runs, what is open. Stands before the summary.
+    pub before: String,
+    /// Stands after it.
+    pub after: String,
+    /// The working directory.
+    pub cwd: Option<String>,
+}
+
+/// A model call that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Which call of its task.
+    pub turn: u64,
+    /// What happened.
+    pub message: String,
+    /// What kind of failure it is.
+    pub class: String,
+    /// What to do about it.
+    pub advice: Option<String>,
+    /// Whether it may pass by itself.
+    pub passing: bool,
+    /// Whether the conversation was too long for the model.
+    pub too_long: bool,
+    /// What it used all the same.
+    pub usage: Usage,
+    /// What that cost.
+    pub cost: Usd,
+}
+
+/// What a tool call came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled {
+    /// What the gate had said.
+    pub verdict: Option<ToolVerdict>,
+    /// The result.
+    pub result: ToolResult,
+}
+
+/// What the checks of a task came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Each one, in order.
+    pub checks: Vec<Check>,
+    /// What stands in the way besides: work that is not committed, a workplace that is gone.
+    pub problem: Option<String>,
+}
+
+/// A check that was run.
+pub type Check = CheckFinished;

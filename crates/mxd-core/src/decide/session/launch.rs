@@ -1,0 +1,73 @@
+//! The workplace of an agent: its checkout and the frozen start of its conversation.
+
+use super::input::Launched;
+use super::next;
+use super::turn::Turn;
+use crate::decide::{Effect, Refusal};
+use crate::event::body::{MessagePosted, OrchestrationStarted, RestReason, TaskStarted, WorktreeFailed};
+use crate::message::{TaskComplete, WorkContext};
+use crate::tree::Status;
+
+/// Whether the agent has to be given a workplace before it can be asked.
+pub(super) fn is_needed(turn: &Turn<'_, '_>) -> Result<bool, Refusal> {
+    let has_worktree = turn.is_root() || turn.fields()?.worktree_path.is_some();
+    Ok(!has_worktree || !turn.session.opened)
+}
+
+/// Has it made. That it is being made is written down first, so that nobody makes it twice.
+pub(super) fn launch(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    let title = turn.node()?.title.clone();
+    turn.emit(TaskStarted { title });
+    turn.effect(Effect::Launch { task: turn.task });
+    Ok(())
+}
+
+pub(super) fn launched(turn: &mut Turn<'_, '_>, launched: Launched) -> Result<(), Refusal> {
+    let Launched { worktree, config, header } = launched;
+    // A checkout is there, whatever has become of the wish for it: it has to be known to be removed.
+    if let Some(worktree) = worktree {
+        turn.emit(worktree);
+    }
+    if !turn.session.launching {
+        return Ok(());
+    }
+    let (model, provider) = (config.model.clone(), config.provider.clone());
+    turn.emit(OrchestrationStarted { resume: turn.session.begun, model, provider });
+    let fresh = !turn.session.opened;
+    if fresh {
+        turn.emit(config);
+    }
+    turn.session.launching = false;
+    let mut first = Vec::new();
+    if !header.is_empty() {
+        let id = turn.plan.new_id();
+        turn.emit(MessagePosted { id, body: WorkContext { content: header }.into(), wake: false });
+        first.push(id);
+    }
+    if !turn.works() {
+        return Ok(());
+    }
+    next::ask(turn, first)
+}
+
+/// A task that cannot begin has failed, and whoever waits for it hears of it.
+pub(super) fn failed(turn: &mut Turn<'_, '_>, message: String) -> Result<(), Refusal> {
+    if !turn.session.launching {
+        return Err(Refusal::Late { task: turn.task, what: "a workplace" });
+    }
+    turn.emit(WorktreeFailed { message: message.clone() });
+    turn.error("launch", message.clone(), None);
+    turn.rest(RestReason::Failed);
+    if turn.is_root() || !turn.works() {
+        return Ok(());
+    }
+    turn.plan.change_status(
+        turn.task,
+        (Status::InProgress, Status::Failed),
+        Some("no workplace".to_owned()),
+    )?;
+    let title = turn.node()?.title.clone();
+    let output = format!("The task could not be started: {message}");
+    let report = TaskComplete { task_id: turn.task, title, success: false, output };
+    super::finish::report_above(turn, report)
+}

@@ -1,0 +1,57 @@
+//! The session machine: what the agent of a task does next, and what its model, tools and workplace came to.
+//!
+//! Every input about a session ends in the same question: what comes next? [`advance`](next::advance) answers it from
+//! the state alone, so it is asked after a crash as it is asked at any other time.
+
+mod answer;
+mod boot;
+mod compact;
+mod finish;
+mod halt;
+mod input;
+mod launch;
+mod money;
+mod next;
+mod question;
+mod route;
+mod settle;
+mod summary;
+mod tell;
+mod tree_look;
+mod tree_tool;
+mod turn;
+
+pub use self::input::{Answer, AnswerItem, Check, Checked, Failure, Launched, Refreshed, SessionOp, Settled};
+use self::turn::Turn;
+use super::plan::Plan;
+use super::{Actor, Refusal};
+use crate::id::TaskId;
+
+pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result<(), Refusal> {
+    plan.task(task, "work")?;
+    if let Actor::Agent(_) = plan.actor {
+        return Err(Refusal::UserOnly { wanted: "steer a session" });
+    }
+    let mut turn = Turn::of(plan, task);
+    match op {
+        SessionOp::Advance => next::advance(&mut turn),
+        SessionOp::Boot => boot::boot(&mut turn),
+        SessionOp::Launched(launched) => launch::launched(&mut turn, launched),
+        SessionOp::LaunchFailed { message } => launch::failed(&mut turn, message),
+        SessionOp::Answered(answer) => answer::answered(&mut turn, answer),
+        SessionOp::Failed(failure) => answer::failed(&mut turn, failure),
+        SessionOp::Counted { tokens } => compact::counted(&mut turn, tokens),
+        SessionOp::Settled(settled) => settle::settled(&mut turn, settled),
+        SessionOp::AskUser { call, rule, call_hash } => settle::ask_user(&mut turn, call, (rule, call_hash)),
+        SessionOp::Approve { id, verdict, scope } => settle::approve(&mut turn, id, (verdict, scope)),
+        SessionOp::DecideTool { call, head, args } => tree_tool::decide(&mut turn, &call, (head, &args)),
+        SessionOp::Checked(checked) => finish::checked(&mut turn, checked),
+        SessionOp::AnswerQuestion { id, answer } => question::answer(&mut turn, id, answer),
+        SessionOp::ExpireQuestion { id } => question::expire(&mut turn, id),
+        SessionOp::Retry { turn: failed } => answer::retry(&mut turn, failed),
+        SessionOp::Interrupt => halt::interrupt(&mut turn),
+        SessionOp::Stop { reason } => halt::stop(&mut turn, reason),
+        SessionOp::Rewind { to } => halt::rewind(&mut turn, to),
+        SessionOp::Grant { amount } => money::grant(&mut turn, amount),
+    }
+}

@@ -1,0 +1,136 @@
+//! Money: set aside before a call, settled after it, handed down and back.
+
+use super::turn::Turn;
+use crate::decide::{Actor, Effect, Refusal};
+use crate::event::body::{
+    BudgetExceeded, BudgetGranted, BudgetRefunded, BudgetSettled, BudgetWarning, RestReason, Terms,
+};
+use crate::id::TaskId;
+use crate::message::NoticeTopic;
+use crate::money::Usd;
+use crate::session::Context;
+
+/// Whether the next model call can be paid.
+pub(super) enum Money {
+    /// This much is to be set aside for it.
+    SetAside(Usd),
+    /// It cannot.
+    Short,
+}
+
+/// Part of a budget, in hundredths, from which on its agent is warned.
+const WARNING: u64 = 80;
+/// Prices are of so many tokens.
+const TOKENS_PER_PRICE: u128 = 1_000_000;
+
+/// Looks whether the next call can be paid, whatever it comes to; if not, the agent comes to rest.
+pub(super) fn set_aside(turn: &mut Turn<'_, '_>) -> Result<Money, Refusal> {
+    let Some(owner) = turn.plan.state.budget_owner(turn.task) else {
+        let amount = turn.session.terms.and_then(|terms| worst_case(&terms, turn.session.context));
+        return Ok(Money::SetAside(amount.unwrap_or(Usd::ZERO)));
+    };
+    let left = turn.plan.state.remaining(owner.id).unwrap_or(Usd::ZERO);
+    let wanted = turn.session.terms.and_then(|terms| worst_case(&terms, turn.session.context));
+    if let Some(amount) = wanted.filter(|amount| *amount <= left) {
+        warn(turn, owner.id);
+        return Ok(Money::SetAside(amount));
+    }
+    // Told once: every further message would say the same again.
+    if turn.session.rest != Some(RestReason::Spent) {
+        let fields = owner.task().ok_or(Refusal::NotATask { task: owner.id, wanted: "have a budget" })?;
+        let budget_usd = fields.budget_usd.unwrap_or(Usd::ZERO);
+        turn.emit(BudgetExceeded { title: owner.title.clone(), cost_usd: fields.spent_usd, budget_usd });
+        turn.rest(RestReason::Spent);
+        let why = match wanted {
+            Some(wanted) => {
+                format!("its next model call may cost {wanted}, and {left} of its budget is left")
+            }
+            None => "it has a budget, and what its model costs is not known".to_owned(),
+        };
+        turn.tell_above(&why)?;
+    }
+    Ok(Money::Short)
+}
+
+/// What a call costs at the very most.
+fn worst_case(terms: &Terms, context: Context) -> Option<Usd> {
+    let read = context.worst().min(terms.context_window);
+    let price = |tokens: u64, usd: Usd| u128::from(tokens) * u128::from(usd.micros());
+    let total = price(read, terms.input_usd) + price(terms.max_output_tokens, terms.output_usd);
+    Usd::from_micros(u64::try_from(total.div_ceil(TOKENS_PER_PRICE)).ok()?)
+}
+
+fn warn(turn: &mut Turn<'_, '_>, owner: TaskId) {
+    let Some(fields) = turn.plan.tree().get(owner).and_then(|node| node.task()) else {
+        return;
+    };
+    let budget = fields.budget_usd.unwrap_or(Usd::ZERO).micros();
+    if turn.session.warned || fields.spent_usd.micros() < budget / 100 * WARNING || budget == 0 {
+        return;
+    }
+    let (spent, budget) = (fields.spent_usd, fields.budget_usd.unwrap_or(Usd::ZERO));
+    turn.emit(BudgetWarning {
+        warning: format!(
+            "{spent} of the budget of {budget} is spent. Finish what matters most, commit, and report; \
+             no model call is made that could exceed it."
+        ),
+    });
+}
+
+/// The call has ended: what it cost is spent, the rest of what was set aside is free again.
+pub(super) fn settle(turn: &mut Turn<'_, '_>, cost: Settling) {
+    let mine =
+        turn.plan.state.reservations().iter().filter(|(_, reservation)| reservation.asker == turn.task);
+    let mine: Vec<_> = mine.map(|(id, reservation)| (*id, reservation.amount)).collect();
+    for (id, reserved) in mine {
+        let amount_usd = match cost {
+            Settling::Cost(cost) => cost,
+            Settling::All => reserved,
+        };
+        turn.emit(BudgetSettled { id, amount_usd });
+    }
+}
+
+/// What a call has cost.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Settling {
+    /// This much.
+    Cost(Usd),
+    /// Nobody knows: all that was set aside.
+    All,
+}
+
+/// What was set aside for the running call.
+pub(super) fn reserved(turn: &Turn<'_, '_>) -> Usd {
+    let reservations = turn.plan.state.reservations().values();
+    let mine = reservations.filter(|reservation| reservation.asker == turn.task);
+    mine.fold(Usd::ZERO, |sum, reservation| sum.checked_add(reservation.amount).unwrap_or(Usd::MAX))
+}
+
+/// Hands back what a task that has ended did not need.
+pub(super) fn refund(turn: &mut Turn<'_, '_>) {
+    let Some(left) = turn.plan.state.remaining(turn.task).filter(|left| *left > Usd::ZERO) else {
+        return;
+    };
+    let above = turn.plan.tree().task_above(turn.task);
+    let Some(owner) = above.and_then(|above| turn.plan.state.budget_owner(above.id)) else {
+        return;
+    };
+    turn.emit(BudgetRefunded { to: owner.id, amount_usd: left });
+}
+
+/// The user gives more, and the agent goes on if it had stopped for want of it.
+pub(super) fn grant(turn: &mut Turn<'_, '_>, amount: Usd) -> Result<(), Refusal> {
+    if turn.plan.actor != Actor::User {
+        return Err(Refusal::UserOnly { wanted: "grant money" });
+    }
+    if amount == Usd::ZERO {
+        return Err(Refusal::Empty { field: "the amount" });
+    }
+    turn.emit(BudgetGranted { amount_usd: amount });
+    if turn.session.rest == Some(RestReason::Spent) && turn.works() {
+        turn.tell_itself(NoticeTopic::Budget, format!("The user added {amount} to the budget. Go on."));
+    }
+    turn.effect(Effect::Wake { task: turn.task });
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! What comes next for an agent.
+
+use super::compact;
+use super::launch;
+use super::money::{self, Money};
+use super::turn::{Kind, Turn};
+use crate::decide::{Effect, Refusal};
+use crate::event::body::{BudgetReserved, MessagesConsumed, RestReason, TurnPurpose, TurnStarted};
+use crate::id::MessageId;
+use crate::message::{MessageKind, NoticeTopic};
+use crate::money::Usd;
+use crate::session::repeated;
+use crate::tree::Status;
+
+/// Lets the agent go on, if it has something to go on with.
+pub(super) fn advance(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    if !turn.works() || turn.session.is_busy() {
+        return Ok(());
+    }
+    let called = turn.inbox().wants_agent();
+    if !called && !turn.session.owes_a_turn() {
+        return Ok(());
+    }
+    if launch::is_needed(turn)? {
+        return launch::launch(turn);
+    }
+    ask(turn, Vec::new())
+}
+
+/// Asks the model, unless something has to be done before. `first` is what it reads before its other messages.
+pub(super) fn ask(turn: &mut Turn<'_, '_>, first: Vec<MessageId>) -> Result<(), Refusal> {
+    if used_up(turn)? || goes_in_circles(turn)? {
+        return Ok(());
+    }
+    if compact::is_due(turn) {
+        return compact::begin(turn);
+    }
+    let Money::SetAside(amount) = money::set_aside(turn)? else {
+        return Ok(());
+    };
+    let ids = reading(turn, first);
+    answer_waiting_call(turn)?;
+    if !ids.is_empty() {
+        turn.emit(MessagesConsumed { message_ids: ids });
+    }
+    start(turn, TurnPurpose::Work, amount);
+    Ok(())
+}
+
+/// Writes down that a model call begins, and has it made.
+pub(super) fn start(turn: &mut Turn<'_, '_>, purpose: TurnPurpose, amount: Usd) {
+    let id = turn.plan.new_id();
+    turn.emit(BudgetReserved { id, amount_usd: amount });
+    let number = turn.session.life.turns + 1;
+    turn.emit(TurnStarted { turn: number, purpose });
+    turn.effect(Effect::CallModel { task: turn.task, turn: number, purpose });
+}
+
+/// What the agent reads now: what it has to know first, then the rest in the order in which it came.
+fn reading(turn: &Turn<'_, '_>, first: Vec<MessageId>) -> Vec<MessageId> {
+    let limits = turn.plan.limits;
+    let (mut ids, mut bytes) = (first, 0_usize);
+    let (context, rest): (Vec<_>, Vec<_>) =
+        turn.inbox().pending().partition(|message| message.kind == MessageKind::WorkContext);
+    for message in context.into_iter().chain(rest).take(limits.messages_per_turn) {
+        bytes = bytes.saturating_add(message.bytes);
+        if bytes > limits.message_bytes_per_turn && !ids.is_empty() {
+            break;
+        }
+        ids.push(message.id);
+    }
+    ids
+}
+
+/// The `yield` or `done` in which the agent waited gets its result: the waiting is over.
+pub(super) fn answer_waiting_call(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    let Some(call) = turn.session.calls.last().cloned() else {
+        return Ok(());
+    };
+    if !turn.session.waits_in(&call.id) {
+        return Ok(());
+    }
+    let text = if turn.session.rest == Some(RestReason::Done) {
+        "You had reported the end of this task. Something new has come since; it follows. \
+         The task is in progress again: see to it, and call done again when it is finished."
+            .to_owned()
+    } else {
+        pending(turn)
+    };
+    turn.answer_call(&call.id, text, Kind::Success);
+    Ok(())
+}
+
+/// What is still to come, as the result of `yield`.
+fn pending(turn: &Turn<'_, '_>) -> String {
+    let below = turn.plan.tree().tasks_below(turn.task);
+    let running: Vec<String> = below
+        .iter()
+        .filter(|node| node.status() == Some(Status::InProgress))
+        .map(|node| format!("- {} ({})", node.title, node.id))
+        .collect();
+    let mut text = "## Pending\n".to_owned();
+    if running.is_empty() {
+        text += "No sub-task is running.\n";
+    } else {
+        text += &format!("Running sub-tasks:\n{}\n", running.join("\n"));
+    }
+    let questions = turn.session.questions.len();
+    text += &format!("Questions to the user without an answer: {questions}");
+    text
+}
+
+/// Whether the task may not ask any more: turns, tokens or time are used up.
+fn used_up(turn: &mut Turn<'_, '_>) -> Result<bool, Refusal> {
+    let (limits, life) = (turn.plan.limits, turn.session.life);
+    let over = |limit: u64, used: u64| limit > 0 && used >= limit;
+    let time = life.since.map_or(0, |since| turn.plan.at.0.saturating_sub(since.0));
+    let what = if over(limits.turns_per_task, life.turns) {
+        format!("{} model calls", limits.turns_per_task)
+    } else if over(limits.tokens_per_task, life.tokens) {
+        format!("{} tokens", limits.tokens_per_task)
+    } else if over(limits.task_ms, time) {
+        format!("{} minutes", limits.task_ms / 60_000)
+    } else {
+        return Ok(false);
+    };
+    // Told once: every further message would say the same again.
+    if turn.session.rest != Some(RestReason::Spent) {
+        let message = format!("the task has used what it was given: {what}");
+        turn.error("limit", message.clone(), Some("Raise the limit in the configuration.".to_owned()));
+        turn.rest(RestReason::Spent);
+        turn.tell_above(&message)?;
+    }
+    Ok(true)
+}
+
+/// Whether the agent does the same again and again. First it is told, then it is brought to rest.
+fn goes_in_circles(turn: &mut Turn<'_, '_>) -> Result<bool, Refusal> {
+    // Whoever writes to it knows more than it did.
+    if turn.session.rest.is_some() {
+        return Ok(false);
+    }
+    let (limits, times) = (turn.plan.limits, repeated(&turn.session.trace));
+    let why = if times >= limits.repeats_before_rest {
+        format!("the same call came to the same result {times} times in a row")
+    } else if turn.session.streak.talk >= limits.talk_turns {
+        format!("{} turns in a row held nothing but messages between tasks", turn.session.streak.talk)
+    } else {
+        if times == limits.repeats_before_warning {
+            let text = format!(
+                "You made the same call {times} times in a row and it came to the same. It will not change. \
+                 Look at the problem from another side, or ask."
+            );
+            turn.tell_itself(NoticeTopic::Loop, text);
+        }
+        return Ok(false);
+    };
+    turn.error("loop", why.clone(), Some("Write to the task to set it on another way.".to_owned()));
+    turn.rest(RestReason::Loop);
+    turn.tell_above(&why)?;
+    Ok(true)
+}

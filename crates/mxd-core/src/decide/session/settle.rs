@@ -1,0 +1,79 @@
+//! What tool calls came to, and calls the user has to be asked about.
+
+use super::input::Settled;
+use super::next;
+use super::route::open_call;
+use super::turn::{Kind, Turn};
+use crate::decide::{Actor, Effect, Refusal};
+use crate::event::body::{ApprovalGiven, ApprovalRequested, ApprovalScope, RestReason, ToolCallId, Verdict};
+use crate::id::ApprovalId;
+
+pub(super) fn settled(turn: &mut Turn<'_, '_>, settled: Settled) -> Result<(), Refusal> {
+    let Settled { verdict, mut result } = settled;
+    result.tool = open_call(turn, &result.tool_call_id)?;
+    if let Some(verdict) = verdict {
+        turn.emit(verdict);
+    }
+    turn.emit(result);
+    after_result(turn)
+}
+
+/// Goes on when the last call has its result.
+pub(super) fn after_result(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    if !turn.session.calls.is_empty() || turn.is_stopped() || !turn.works() {
+        return Ok(());
+    }
+    if turn.session.interrupted {
+        turn.rest(RestReason::Interrupted);
+        turn.effect(Effect::Wake { task: turn.task });
+        return Ok(());
+    }
+    next::advance(turn)
+}
+
+/// A call has to be asked about: the user is asked, unless the answer is known.
+pub(super) fn ask_user(
+    turn: &mut Turn<'_, '_>,
+    call: ToolCallId,
+    (rule, call_hash): (String, String),
+) -> Result<(), Refusal> {
+    let (task, tool) = (turn.task, open_call(turn, &call)?);
+    if turn.session.interrupted || turn.is_stopped() {
+        turn.answer_call(&call, "Not run: the turn was broken off before the user was asked.", Kind::Error);
+        return after_result(turn);
+    }
+    if turn.session.allows(&tool) {
+        turn.effect(Effect::RunTool { task, call, approved: Some(call_hash) });
+        return Ok(());
+    }
+    if turn.session.approvals.values().any(|waiting| waiting.call == call) {
+        return Err(Refusal::Late { task, what: "a question about this call" });
+    }
+    let id = turn.plan.new_id();
+    turn.emit(ApprovalRequested { id, tool_call_id: call, tool, call_hash, reason: rule });
+    Ok(())
+}
+
+pub(super) fn approve(
+    turn: &mut Turn<'_, '_>,
+    id: ApprovalId,
+    (verdict, scope): (Verdict, ApprovalScope),
+) -> Result<(), Refusal> {
+    if turn.plan.actor != Actor::User {
+        return Err(Refusal::UserOnly { wanted: "approve calls" });
+    }
+    let Some(waiting) = turn.session.approvals.get(&id).cloned() else {
+        return Err(Refusal::Late { task: turn.task, what: "an approval" });
+    };
+    let by = turn.plan.edited_by();
+    let allowed = verdict == Verdict::Allow;
+    turn.emit(ApprovalGiven { id, verdict, scope, by });
+    if allowed {
+        let approved = Some(waiting.call_hash);
+        turn.effect(Effect::RunTool { task: turn.task, call: waiting.call, approved });
+        return Ok(());
+    }
+    let text = "The user did not allow this call. Do not try to reach the same by other means; ask, or go another way.";
+    turn.answer_call(&waiting.call, text, Kind::Error);
+    after_result(turn)
+}

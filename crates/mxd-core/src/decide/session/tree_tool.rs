@@ -1,0 +1,257 @@
+//! Tool calls about the tree: the wish of an agent becomes operations in its name, and a result in the same commit.
+
+use super::question;
+use super::route::open_call;
+use super::settle::after_result;
+use super::tree_look;
+use super::turn::{Kind, Turn};
+use crate::change::Change;
+use crate::commit::Seq;
+use crate::decide::{Actor, NewFolder, NewTask, Op, Place, Post, Reach, Refusal, TaskPatch, apply_op};
+use crate::event::body::{BudgetTransferred, ForkMarker, InitialStatus, ToolCallId};
+use crate::id::TaskId;
+use crate::money::Usd;
+use crate::raw::RawJson;
+use crate::tool::orchestrator::{
+    CreateTask, ForkTaskContext, Orchestrator, SERVER, SendMessage, TaskRef, UpdateTask,
+};
+use crate::tree::{Color, Persistence, Status};
+
+/// Decides an open call.
+pub(super) fn decide(
+    turn: &mut Turn<'_, '_>,
+    call: &ToolCallId,
+    (head, args): (Seq, &RawJson),
+) -> Result<(), Refusal> {
+    let tool = open_call(turn, call)?;
+    let name = tool.strip_prefix(&format!("mcp__{SERVER}__")).unwrap_or(&tool).to_owned();
+    let (text, kind) = if turn.session.interrupted || turn.is_stopped() || !turn.works() {
+        ("Not done: the turn was broken off.".to_owned(), Kind::Error)
+    } else {
+        match Orchestrator::parse(&name, args.get()) {
+            Err(error) => (error.for_model(), Kind::Error),
+            Ok(request) => match carry_out(turn, request, head) {
+                Ok(text) => (text, Kind::Success),
+                Err(refusal) => (format!("Nothing was done: {refusal}. {}", refusal.hint()), Kind::Error),
+            },
+        }
+    };
+    turn.answer_call(call, text, kind);
+    after_result(turn)
+}
+
+fn carry_out(turn: &mut Turn<'_, '_>, request: Orchestrator, head: Seq) -> Result<String, Refusal> {
+    match request {
+        Orchestrator::GetTree(look) => Ok(tree_look::tree(turn, &look)),
+        Orchestrator::GetTask(look) => tree_look::task(turn, find(turn, &look.task_id)?),
+        Orchestrator::CreateTask(wish) => create(turn, wish),
+        Orchestrator::UpdateTask(wish) => update(turn, wish),
+        Orchestrator::DeleteTask(wish) => {
+            let reach = if wish.recursive { Reach::Recursive } else { Reach::Only };
+            let task = find(turn, &wish.task_id)?;
+            act(turn, Op::DeleteTask { task, reach }).map(|_| format!("Deleted {task}."))
+        }
+        Orchestrator::ResetTask(wish) => {
+            let task = find(turn, &wish.task_id)?;
+            act(turn, Op::ResetTask { task }).map(|_| format!("Reset {task}. A message starts it anew."))
+        }
+        Orchestrator::CloseTask(wish) => {
+            let task = find(turn, &wish.task_id)?;
+            act(turn, Op::CloseTask { task }).map(|_| format!("Closed {task}."))
+        }
+        Orchestrator::ReorderTasks(wish) => {
+            let node = find(turn, &wish.node_id)?;
+            let children = wish.children.iter().map(|child| find(turn, child)).collect::<Result<_, _>>()?;
+            act(turn, Op::ReorderChildren { node, children }).map(|_| "Reordered.".to_owned())
+        }
+        Orchestrator::CreateFolder(wish) => {
+            let parent = find(turn, &wish.parent_id)?;
+            let folder = NewFolder { parent, place: Place::Last, title: wish.title, color: None };
+            let id = act(turn, Op::CreateFolder(folder))?;
+            Ok(format!("Created the folder {}.", shown(id)))
+        }
+        Orchestrator::RenameFolder(wish) => {
+            let task = folder(turn, &wish.folder_id)?;
+            let patch = TaskPatch { title: Some(wish.title), ..TaskPatch::default() };
+            act(turn, Op::UpdateTask { task, patch }).map(|_| "Renamed.".to_owned())
+        }
+        Orchestrator::DeleteFolder(wish) => {
+            let task = folder(turn, &wish.folder_id)?;
+            act(turn, Op::DeleteTask { task, reach: Reach::Only }).map(|_| "Deleted.".to_owned())
+        }
+        Orchestrator::SendMessage(wish) => send(turn, wish),
+        Orchestrator::Clarify(wish) => {
+            let id = question::ask(turn, &wish.question)?;
+            Ok(format!("Asked the user (question {id}). The answer comes as a message."))
+        }
+        Orchestrator::ForkTaskContext(wish) => fork(turn, &wish, head),
+        Orchestrator::Yield(_)
+        | Orchestrator::Done(_)
+        | Orchestrator::ListProjects(_)
+        | Orchestrator::SendMessageToProject(_)
+        | Orchestrator::SearchTasks(_)
+        | Orchestrator::SearchLogs(_)
+        | Orchestrator::MergeTask(_) => Err(Refusal::Late { task: turn.task, what: "this tool here" }),
+    }
+}
+
+/// Does it in the agent's name, or not at all. Gives the node it is about first.
+fn act(turn: &mut Turn<'_, '_>, op: Op) -> Result<Option<TaskId>, Refusal> {
+    let mut aside = turn.plan.aside(Actor::Agent(turn.task));
+    apply_op(&mut aside, op)?;
+    let about = aside.first_node();
+    turn.plan.join(aside);
+    Ok(about)
+}
+
+fn find(turn: &Turn<'_, '_>, given: &TaskRef) -> Result<TaskId, Refusal> {
+    given
+        .resolve(turn.plan.tree().nodes())
+        .map_err(|error| Refusal::NoSuchTask { given: given.to_string(), why: error.to_string() })
+}
+
+fn folder(turn: &Turn<'_, '_>, given: &TaskRef) -> Result<TaskId, Refusal> {
+    let id = find(turn, given)?;
+    let is_folder = turn.plan.node(id)?.task().is_none();
+    let why = "it is a task and no folder".to_owned();
+    if is_folder { Ok(id) } else { Err(Refusal::NoSuchTask { given: given.to_string(), why }) }
+}
+
+fn create(turn: &mut Turn<'_, '_>, wish: CreateTask) -> Result<String, Refusal> {
+    let parent = wish.parent_id.as_ref().map_or(Ok(turn.task), |parent| find(turn, parent))?;
+    let after = wish.after.iter().map(|task| find(turn, task)).collect::<Result<_, _>>()?;
+    let status = if wish.draft { InitialStatus::Draft } else { InitialStatus::Pending };
+    let task = NewTask {
+        status,
+        after,
+        checks: wish.checks,
+        color: wish.color.map(Color),
+        persistent: wish.persistent.map(Persistence::from),
+        ..NewTask::new(parent, wish.title, wish.description)
+    };
+    let budget = wish.budget_usd.filter(|amount| *amount > Usd::ZERO);
+    if let Some(amount) = budget {
+        check_money(turn, amount)?;
+    }
+    let id = act(turn, Op::CreateTask(task))?;
+    if let (Some(id), Some(amount)) = (id, budget) {
+        hand_over(turn, id, amount);
+    }
+    let start = if wish.draft { "It is a draft." } else { "send_message starts it." };
+    Ok(format!("Created the task {}. {start}", shown(id)))
+}
+
+/// Whose money an agent hands on: that of the nearest task, from its own upwards, that has a budget.
+fn check_money(turn: &Turn<'_, '_>, wanted: Usd) -> Result<(), Refusal> {
+    let Some(owner) = turn.plan.state.budget_owner(turn.task) else {
+        return Ok(());
+    };
+    let left = turn.plan.state.remaining(owner.id).unwrap_or(Usd::ZERO);
+    if wanted <= left { Ok(()) } else { Err(Refusal::NotEnoughMoney { task: owner.id, left, wanted }) }
+}
+
+fn hand_over(turn: &mut Turn<'_, '_>, to: TaskId, amount_usd: Usd) {
+    let from = turn.plan.state.budget_owner(turn.task).map_or(turn.task, |owner| owner.id);
+    turn.plan.emit(from, BudgetTransferred { to, amount_usd });
+}
+
+fn update(turn: &mut Turn<'_, '_>, wish: UpdateTask) -> Result<String, Refusal> {
+    let task = find(turn, &wish.task_id)?;
+    let after = wish.after.as_ref();
+    let after = after.map(|after| after.iter().map(|task| find(turn, task)).collect::<Result<Vec<_>, _>>());
+    let patch = TaskPatch {
+        title: wish.title.clone(),
+        description: wish.description_edit(),
+        color: wish.color.clone().map_or(Change::Keep, |color| Change::Set(Color(color))),
+        after: after.transpose()?,
+        ..TaskPatch::default()
+    };
+    let parent = wish.parent_id.as_ref().map(|parent| find(turn, parent)).transpose()?;
+    if parent.is_some() && patch.after.is_some() {
+        return Err(Refusal::NoSuchTask {
+            given: task.to_string(),
+            why: "where it stands and what it waits for have to be changed one after the other".to_owned(),
+        });
+    }
+    let money = wish.add_budget_usd.filter(|amount| *amount > Usd::ZERO);
+    if let Some(amount) = money {
+        check_money(turn, amount)?;
+        directly_below(turn, task)?;
+    }
+    // All of it or nothing: what is planned aside becomes part of the decision at the end.
+    let mut aside = turn.plan.aside(Actor::Agent(turn.task));
+    if patch != TaskPatch::default() {
+        apply_op(&mut aside, Op::UpdateTask { task, patch })?;
+    }
+    if let Some(to) = wish.new_status() {
+        apply_op(&mut aside, Op::SetStatus { task, to, reason: None })?;
+    }
+    if let Some(parent) = parent {
+        apply_op(&mut aside, Op::MoveTask { task, parent, place: Place::Last })?;
+    }
+    turn.plan.join(aside);
+    if let Some(amount) = money {
+        hand_over(turn, task, amount);
+    }
+    Ok(format!("Updated {task}."))
+}
+
+fn directly_below(turn: &Turn<'_, '_>, task: TaskId) -> Result<(), Refusal> {
+    let owner = turn.plan.tree().task_above(task).map(|node| node.id);
+    let outside = Refusal::OutsideSubtree { agent: turn.task, task, wanted: "hand money to" };
+    if owner == Some(turn.task) { Ok(()) } else { Err(outside) }
+}
+
+fn send(turn: &mut Turn<'_, '_>, wish: SendMessage) -> Result<String, Refusal> {
+    let to = find(turn, &wish.task_id)?;
+    let before = turn.plan.node(to)?.status();
+    let post = Post {
+        content: wish.message,
+        title: Some(wish.title),
+        request_reply: wish.request_reply,
+        ..Post::default()
+    };
+    let id = turn.plan.new_id();
+    act(turn, Op::SendMessage { id, to, post })?;
+    let blocked = !turn.plan.tree().blocked_by(to).is_empty();
+    let what = match before {
+        Some(Status::InProgress) => "Sent.",
+        _ if blocked => "Stored. The task starts when those it waits for are passed.",
+        Some(Status::Pending) => "Started.",
+        _ => "Sent. The task works again.",
+    };
+    Ok(what.to_owned())
+}
+
+/// Lets a task go on from another's conversation: a pointer to it, no copy.
+fn fork(turn: &mut Turn<'_, '_>, wish: &ForkTaskContext, head: Seq) -> Result<String, Refusal> {
+    let (source, target) = (find(turn, &wish.source_task_id)?, find(turn, &wish.target_task_id)?);
+    turn.plan.task(source, "have a conversation")?;
+    let (node, _) = turn.plan.task(target, "have a conversation")?;
+    let agent = turn.task;
+    if source == target || !turn.plan.tree().is_in_subtree(target, agent) || target == agent {
+        return Err(Refusal::OutsideSubtree { agent, task: target, wanted: "fork into" });
+    }
+    let begun = turn.plan.state.session(target);
+    if begun.is_open() || begun.life().turns > 0 {
+        return Err(Refusal::AlreadyBegun { task: target });
+    }
+    if !turn.plan.state.session(source).is_open() {
+        return Err(Refusal::NothingToFork { task: source });
+    }
+    let marker = ForkMarker {
+        source_task_id: source,
+        source_seq: head,
+        target_title: Some(node.title.clone()),
+        target_description: Some(node.description.clone()),
+    };
+    turn.plan.emit(target, marker);
+    Ok(format!(
+        "Forked {source} into {target}. You are the PARENT: you go on here. The other begins with the conversation up to \
+         this call; send_message starts it."
+    ))
+}
+
+fn shown(id: Option<TaskId>) -> String {
+    id.map(|id| id.to_string()).unwrap_or_default()
+}

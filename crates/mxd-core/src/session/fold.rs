@@ -1,0 +1,185 @@
+//! What each event does to a session.
+
+use super::trace::{REMEMBERED, fingerprint};
+use super::{Asking, Context, Finishing, Session, Streak, Trace, Waiting};
+use crate::event::EventBody;
+use crate::event::body::{
+    ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
+    Verdict,
+};
+use crate::message::{Message, MessageKind, NoticeTopic};
+use crate::time::Millis;
+
+impl Session {
+    /// Applies an event of the session's own task. The others pass.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the state lists every type when it routes them here")]
+    pub(crate) fn apply(&mut self, body: &EventBody, at: Millis) {
+        match body {
+            EventBody::TaskStarted(_) => self.launching = true,
+            EventBody::SessionConfig(body) => self.open(body),
+            EventBody::Message(body) => self.receive(body),
+            EventBody::TurnStarted(body) => {
+                self.life.turns = self.life.turns.max(body.turn);
+                self.life.since = self.life.since.or(Some(at));
+                self.asking = Some(Asking { turn: body.turn, purpose: body.purpose });
+                self.rest = None;
+                self.begun = true;
+                self.launching = false;
+            }
+            EventBody::TurnEnded(body) => self.end_turn(body),
+            EventBody::ToolResult(body) => self.settle(body),
+            EventBody::DoneRequested(body) => {
+                self.finishing = Some(Finishing {
+                    call: body.tool_call_id.clone(),
+                    status: body.status,
+                    summary: body.summary.clone(),
+                });
+            }
+            EventBody::AgentRested(body) => self.come_to_rest(body.why.clone()),
+            EventBody::AgentStopped(_) => self.come_to_rest(RestReason::Stopped),
+            EventBody::AgentInterrupted(_) => self.interrupted = true,
+            EventBody::Error(_) => self.streak.failures = self.streak.failures.saturating_add(1),
+            EventBody::SummarizationRequest(body) => self.context.add(body.instruction.len()),
+            EventBody::CompactStarted(body) => self.resting_before = body.resting,
+            EventBody::CompactMarker(_) => {
+                self.context = Context::EMPTY;
+                self.resting_before = false;
+            }
+            EventBody::CompactedResume(body) => self.context.add(body.content.len()),
+            EventBody::BudgetWarning(body) => {
+                self.context.add(body.warning.len());
+                self.warned = true;
+            }
+            EventBody::RewindMarker(_) => {
+                self.calls.clear();
+                self.trace.clear();
+                self.come_to_rest(RestReason::EndTurn);
+            }
+            EventBody::ClarificationRequested(body) => {
+                self.questions.insert(body.id, at);
+            }
+            EventBody::ClarificationAnswered(body) => {
+                self.questions.remove(&body.id);
+            }
+            EventBody::ClarificationExpired(body) => {
+                self.questions.remove(&body.id);
+            }
+            EventBody::ApprovalRequested(body) => {
+                let (call, tool, call_hash) =
+                    (body.tool_call_id.clone(), body.tool.clone(), body.call_hash.clone());
+                self.approvals.insert(body.id, Waiting { call, tool, call_hash });
+            }
+            EventBody::ApprovalGiven(body) => {
+                let asked = self.approvals.remove(&body.id);
+                if let (Some(asked), Verdict::Allow, ApprovalScope::Task) =
+                    (asked, &body.verdict, &body.scope)
+                {
+                    self.allowed.insert(asked.tool);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The conversation is thrown away. What the task has used stays used.
+    pub(crate) fn forget(&mut self) {
+        *self = Self { life: self.life, ..Self::default() };
+    }
+
+    /// Goes on from where another session stands, with what that one had before its eyes.
+    pub(crate) fn fork_from(&mut self, source: &Self) {
+        let (terms, opened, context) = (source.terms, source.opened, source.context);
+        *self = Self { life: self.life, terms, opened, context, ..Self::default() };
+    }
+
+    fn open(&mut self, config: &SessionConfig) {
+        self.opened = true;
+        self.launching = false;
+        self.terms = config.terms;
+        let frozen = [config.tools.get(), &config.system_stable, &config.system_variable];
+        self.context.add(frozen.map(str::len).iter().sum());
+    }
+
+    fn receive(&mut self, posted: &MessagePosted) {
+        if let Message::BackgroundComplete(done) = &posted.body {
+            self.background.remove(&done.command_id);
+        }
+        match posted.body.kind() {
+            MessageKind::Notice => {
+                let reminds =
+                    matches!(&posted.body, Message::Notice(notice) if notice.topic == NoticeTopic::Reminder);
+                self.streak.reminded = self.streak.reminded.saturating_add(u32::from(reminds));
+            }
+            MessageKind::TreeChange | MessageKind::WorkContext => {}
+            MessageKind::User
+            | MessageKind::TaskComplete
+            | MessageKind::TaskMessage
+            | MessageKind::ClarifyResponse
+            | MessageKind::UserMessageForwarded
+            | MessageKind::CrossProject
+            | MessageKind::BackgroundComplete
+            | MessageKind::Compact
+            | MessageKind::Interrupt
+            | MessageKind::Unknown => self.streak.reminded = 0,
+        }
+    }
+
+    /// Texts entered the conversation that no event of the session itself holds.
+    pub(crate) fn read(&mut self, bytes: usize) {
+        self.context.add(bytes);
+    }
+
+    fn end_turn(&mut self, ended: &TurnEnded) {
+        let usage = &ended.usage;
+        let read = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
+        let read = read.into_iter().fold(0, u64::saturating_add);
+        self.life.tokens = self.life.tokens.saturating_add(read).saturating_add(usage.output_tokens);
+        let summary = self.asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
+        self.asking = None;
+        if summary || read == 0 {
+            return;
+        }
+        self.context.tokens = read.saturating_add(usage.output_tokens);
+        self.context.new_bytes = 0;
+        self.context.answers += 1;
+        self.calls.clone_from(&ended.calls);
+        let only_talk = !ended.calls.is_empty() && ended.calls.iter().all(|call| is_talk(&call.tool));
+        self.streak = Streak {
+            failures: 0,
+            cut_off: if ended.stop_reason == StopReason::MaxTokens { self.streak.cut_off + 1 } else { 0 },
+            talk: if only_talk { self.streak.talk + 1 } else { 0 },
+            reminded: self.streak.reminded,
+        };
+    }
+
+    fn settle(&mut self, result: &ToolResult) {
+        self.context.add(result.content.len());
+        if let Some(id) = result.background_id.as_ref().filter(|_| result.pending) {
+            self.background.insert(id.clone());
+        }
+        self.approvals.retain(|_, waiting| waiting.call != result.tool_call_id);
+        if self.finishing.as_ref().is_some_and(|finishing| finishing.call == result.tool_call_id) {
+            self.finishing = None;
+        }
+        let Some(position) = self.calls.iter().position(|call| call.id == result.tool_call_id) else {
+            return;
+        };
+        let call = self.calls.remove(position).digest;
+        self.trace.push_back(Trace { call, result: fingerprint([result.content.as_str()]) });
+        while self.trace.len() > REMEMBERED {
+            self.trace.pop_front();
+        }
+    }
+
+    fn come_to_rest(&mut self, why: RestReason) {
+        self.rest = Some(why);
+        self.launching = false;
+        self.interrupted = false;
+        self.finishing = None;
+    }
+}
+
+/// Whether a tool only passes words between tasks.
+fn is_talk(tool: &str) -> bool {
+    ["mcp__mxd__send_message", "mcp__mxd__yield"].contains(&tool)
+}

@@ -1,0 +1,222 @@
+//! The session of a task: where its conversation stands, as the log shows it.
+//!
+//! A session holds shapes and no texts: which model call runs, which tool calls are open, what is waited for, and
+//! how much was used. What is owed after a crash is read from here and from nowhere else.
+
+mod context;
+mod fold;
+mod trace;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+pub use self::context::Context;
+pub use self::trace::Trace;
+pub(crate) use self::trace::{fingerprint, repeated};
+use crate::event::body::{CallMade, DoneStatus, RestReason, Terms, ToolCallId, TurnPurpose};
+use crate::id::{ApprovalId, ClarificationId};
+use crate::time::Millis;
+
+/// Where the conversation of a task stands.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Session {
+    /// Whether its workplace is being made.
+    pub(crate) launching: bool,
+    /// What the model can take and costs, once the session is open.
+    pub(crate) terms: Option<Terms>,
+    /// Whether the start of its requests is frozen: it has a configuration of its own or one it was forked with.
+    pub(crate) opened: bool,
+    /// The model call that runs.
+    pub(crate) asking: Option<Asking>,
+    /// The calls of the last answer that have no result yet, in order.
+    pub(crate) calls: Vec<CallMade>,
+    /// Why it does not go on by itself. A task that never worked has no reason to.
+    pub(crate) rest: Option<RestReason>,
+    /// Whether it worked since the conversation began.
+    pub(crate) begun: bool,
+    /// Whether the turn was broken off and is being brought to its end.
+    pub(crate) interrupted: bool,
+    /// Whether it rested when its conversation began to be summarised.
+    pub(crate) resting_before: bool,
+    /// Whether it was told that its money runs out.
+    pub(crate) warned: bool,
+    /// The end it has declared, while that is looked into.
+    pub(crate) finishing: Option<Finishing>,
+    /// How much it has before its eyes.
+    pub(crate) context: Context,
+    /// Questions to the user without an answer, with the time they were asked.
+    pub(crate) questions: BTreeMap<ClarificationId, Millis>,
+    /// Calls that wait for the user's word.
+    pub(crate) approvals: BTreeMap<ApprovalId, Waiting>,
+    /// Tools that the user allowed for the whole task.
+    pub(crate) allowed: BTreeSet<String>,
+    /// Commands that go on in the background.
+    pub(crate) background: BTreeSet<String>,
+    /// The last calls and what they came to.
+    pub(crate) trace: VecDeque<Trace>,
+    /// What went wrong or round in circles lately.
+    pub(crate) streak: Streak,
+    /// What no reset takes away.
+    pub(crate) life: Life,
+}
+
+/// A model call that runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Asking {
+    /// Which one of its task.
+    pub turn: u64,
+    /// What for.
+    pub purpose: TurnPurpose,
+}
+
+/// The end that an agent has declared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finishing {
+    /// The open call.
+    pub call: ToolCallId,
+    /// Its word.
+    pub status: DoneStatus,
+    /// Its report.
+    pub summary: String,
+}
+
+/// A tool call that waits for the user's word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waiting {
+    /// The call.
+    pub call: ToolCallId,
+    /// The tool.
+    pub tool: String,
+    /// The hash of tool and arguments.
+    pub call_hash: String,
+}
+
+/// What went wrong or round in circles lately; a turn that gets somewhere ends it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Streak {
+    /// Model calls that failed, one after the other.
+    pub failures: u32,
+    /// Answers that were cut off, one after the other.
+    pub cut_off: u32,
+    /// Turns in which it did nothing but talk to other tasks or wait, one after the other.
+    pub talk: u32,
+    /// Times it was reminded that it waits for nothing, since somebody wrote to it.
+    pub reminded: u32,
+}
+
+/// What a task has used in all its life. Nothing clears it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Life {
+    /// Model calls begun.
+    pub turns: u64,
+    /// Tokens read and written.
+    pub tokens: u64,
+    /// When its first model call began.
+    pub since: Option<Millis>,
+}
+
+impl Session {
+    /// The session of a task that never worked.
+    pub(crate) const FRESH: &'static Self = &Self {
+        launching: false,
+        terms: None,
+        opened: false,
+        asking: None,
+        calls: Vec::new(),
+        rest: None,
+        begun: false,
+        interrupted: false,
+        resting_before: false,
+        warned: false,
+        finishing: None,
+        context: Context::EMPTY,
+        questions: BTreeMap::new(),
+        approvals: BTreeMap::new(),
+        allowed: BTreeSet::new(),
+        background: BTreeSet::new(),
+        trace: VecDeque::new(),
+        streak: Streak { failures: 0, cut_off: 0, talk: 0, reminded: 0 },
+        life: Life { turns: 0, tokens: 0, since: None },
+    };
+
+    /// The model call that runs.
+    pub fn asking(&self) -> Option<Asking> {
+        self.asking
+    }
+
+    /// The calls of the last answer that have no result yet, in order.
+    pub fn calls(&self) -> &[CallMade] {
+        &self.calls
+    }
+
+    /// Why it does not go on by itself.
+    pub fn rest(&self) -> Option<&RestReason> {
+        self.rest.as_ref()
+    }
+
+    /// Whether the start of its requests is frozen.
+    pub fn is_open(&self) -> bool {
+        self.opened
+    }
+
+    /// What the model can take and costs.
+    pub fn terms(&self) -> Option<Terms> {
+        self.terms
+    }
+
+    /// How much it has before its eyes.
+    pub fn context(&self) -> Context {
+        self.context
+    }
+
+    /// Questions to the user without an answer, with the time they were asked.
+    pub fn questions(&self) -> &BTreeMap<ClarificationId, Millis> {
+        &self.questions
+    }
+
+    /// Calls that wait for the user's word.
+    pub fn approvals(&self) -> &BTreeMap<ApprovalId, Waiting> {
+        &self.approvals
+    }
+
+    /// Commands that go on in the background.
+    pub fn background(&self) -> &BTreeSet<String> {
+        &self.background
+    }
+
+    /// What it has used in all its life.
+    pub fn life(&self) -> Life {
+        self.life
+    }
+
+    /// Whether a tool was allowed for the whole task.
+    pub fn allows(&self, tool: &str) -> bool {
+        self.allowed.contains(tool)
+    }
+
+    /// Whether work goes on outside that will come back: a model call, a tool call, its workplace, its checks.
+    pub fn is_busy(&self) -> bool {
+        self.launching
+            || self.asking.is_some()
+            || self.finishing.is_some()
+            || self.calls.iter().any(|call| !self.waits_in(&call.id))
+    }
+
+    /// Whether this call is one by which the agent waits: the open `yield` or `done` it rests in.
+    pub(crate) fn waits_in(&self, call: &ToolCallId) -> bool {
+        let resting = matches!(self.rest, Some(RestReason::Yield | RestReason::Done));
+        resting && self.calls.last().is_some_and(|last| last.id == *call)
+    }
+
+    /// Whether it is the agent's turn to be asked, without anybody writing to it.
+    pub fn owes_a_turn(&self) -> bool {
+        self.begun && self.rest.is_none() && !self.is_busy()
+    }
+}
