@@ -99,8 +99,8 @@ impl State {
     pub fn remaining(&self, task: TaskId) -> Option<Usd> {
         let fields = self.tree.get(task)?.task()?;
         let rest = fields.budget_usd?.checked_sub(fields.spent_usd).unwrap_or(Usd::ZERO);
-        let reserved = self.reservations.values().filter(|reservation| reservation.owner == Some(task));
-        let left = reserved.fold(Some(rest), |left, reservation| left?.checked_sub(reservation.amount));
+        let mut reserved = self.reservations.values().filter(|reservation| reservation.owner == Some(task));
+        let left = reserved.try_fold(rest, |left, reservation| left.checked_sub(reservation.amount));
         Some(left.unwrap_or(Usd::ZERO))
     }
 
