@@ -6,9 +6,8 @@
 
 use std::fmt::Write as _;
 
-use super::budget::Funds;
 use super::fence::{Fence, cut, guarded};
-use super::memory::Memory;
+use super::first::FirstMessage;
 use super::notice::Notice;
 use super::stamp::stamp;
 use crate::id::TaskId;
@@ -79,11 +78,7 @@ pub struct Kept<'a> {
     pub approvals: &'a [KeptQuestion<'a>],
     /// Calls whose outcome nobody knows, and commands in the background.
     pub unknown: &'a [String],
-    /// What is left to spend.
-    pub funds: Funds,
-    /// Commands that have to succeed before the task can be passed.
-    pub checks: &'a [String],
-    /// Where the agent is.
+    /// Where the agent is; commands may have moved it.
     pub directory: &'a str,
 }
 
@@ -227,12 +222,11 @@ impl Kept<'_> {
     }
 
     fn facts(&self) -> String {
-        let mut text = format!("Working directory: {}\nBudget: {}\n", self.directory, self.funds.line());
+        let mut text = format!("Working directory: {}\n", guarded(self.directory));
         let questions = |asked: &[KeptQuestion<'_>]| {
             list(asked.iter().map(|question| format!("{}: {}", question.id, question.about)))
         };
         for (name, lines) in [
-            ("Checks that decide whether the task can be passed", list(self.checks.iter().cloned())),
             ("Questions to the user without an answer", questions(self.clarifications)),
             ("Calls that wait for the user's word", questions(self.approvals)),
             ("Of unknown outcome, or still running", list(self.unknown.iter().cloned())),
@@ -257,8 +251,8 @@ fn list(lines: impl Iterator<Item = String>) -> String {
     text
 }
 
-/// The one message that a summarised conversation goes on from.
-pub fn resume(checkpoint: &str, memory: &Memory) -> String {
-    let (memory, notice) = (memory.block(), Notice::Compacted.text());
-    format!("# What the project remembers\n\n{memory}\n\n# Where you were\n\n{checkpoint}\n\n{notice}")
+/// The one message that a summarised conversation goes on from: the first one again, with the memory as it is now, and
+/// the summary.
+pub fn resume(first: &FirstMessage<'_>, checkpoint: &str) -> String {
+    format!("{}\n# Where you were\n\n{checkpoint}\n\n{}", first.text(), Notice::Compacted.text())
 }

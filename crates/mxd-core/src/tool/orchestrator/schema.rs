@@ -29,12 +29,12 @@ fn simplify(schema: &mut Schema) {
     if let Some(Value::String(description)) = schema.get_mut("description") {
         *description = description.replace('\n', " ");
     }
-    if let Some(words) = words(schema) {
+    if let Some(words) = words(schema.get("oneOf")) {
         schema.remove("oneOf");
         schema.insert("type".to_owned(), "string".into());
         schema.insert("enum".to_owned(), words.into());
     }
-    if let Some(mut words) = optional_words(schema) {
+    if let Some(mut words) = optional_words(schema.get("anyOf")) {
         words.push(Value::Null);
         schema.remove("anyOf");
         schema.insert("type".to_owned(), Value::from(vec!["string", "null"]));
@@ -42,13 +42,13 @@ fn simplify(schema: &mut Schema) {
     }
 }
 
-fn words(schema: &Schema) -> Option<Vec<Value>> {
-    schema.get("oneOf")?.as_array()?.iter().map(|choice| choice.get("const").cloned()).collect()
+fn words(choices: Option<&Value>) -> Option<Vec<Value>> {
+    choices?.as_array()?.iter().map(|choice| choice.get("const").cloned()).collect()
 }
 
-fn optional_words(schema: &Schema) -> Option<Vec<Value>> {
-    match schema.get("anyOf")?.as_array()?.as_slice() {
-        [words, null] if null.get("type") == Some(&"null".into()) => words.get("enum")?.as_array().cloned(),
+fn optional_words(choices: Option<&Value>) -> Option<Vec<Value>> {
+    match choices?.as_array()?.as_slice() {
+        [one, null] if null.get("type") == Some(&"null".into()) => words(one.get("oneOf")),
         _ => None,
     }
 }

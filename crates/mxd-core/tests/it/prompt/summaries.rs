@@ -5,8 +5,8 @@ use std::path::Path;
 use mxd_core::id::{TaskId, Ulid};
 use mxd_core::money::Usd;
 use mxd_core::prompt::text::{
-    Checkpoint, Funds, INSTRUCTION, Kept, KeptChild, KeptQuestion, Memory, Prose, SECTIONS, UserWords, prose,
-    resume,
+    Above, Checkpoint, FirstMessage, Funds, INSTRUCTION, Kept, KeptChild, KeptQuestion, Memory, Prose,
+    SECTIONS, UserWords, Workplace, prose, resume,
 };
 use mxd_core::time::Millis;
 use mxd_core::tree::Status;
@@ -19,16 +19,7 @@ const ANSWER: &str = "Here it is.\n<summary>\n## Current phase\nFixing the parse
     ## Pending work\n1. Docs\n</summary>\nThanks.";
 
 fn nothing() -> Kept<'static> {
-    Kept {
-        user: &[],
-        children: &[],
-        clarifications: &[],
-        approvals: &[],
-        unknown: &[],
-        funds: Funds::Unlimited,
-        checks: &[],
-        directory: "/repo",
-    }
+    Kept { user: &[], children: &[], clarifications: &[], approvals: &[], unknown: &[], directory: "/repo" }
 }
 
 fn whole(prose: &Prose, kept: &Kept<'_>) -> String {
@@ -61,12 +52,21 @@ fn a_summary_has_seven_sections_and_the_record_in_them() {
         clarifications: &[KeptQuestion { id: "c1", about: "Which\nformat?" }],
         approvals: &[KeptQuestion { id: "a1", about: "bash: deploy" }],
         unknown: &["call 7: bash `make install`".to_owned()],
-        funds: Funds::Limited { given: Usd::from_cents(100).unwrap(), spent: Usd::from_cents(40).unwrap() },
-        checks: &["cargo test".to_owned()],
         directory: "/repo/.worktrees/x",
     };
     let checkpoint = whole(&prose(ANSWER), &kept);
-    let text = resume(&checkpoint, &Memory::Text("* No regex.\n".to_owned()));
+    let first = FirstMessage {
+        task: TaskId::from(Ulid(7)),
+        title: "Parser",
+        description: "Build it.",
+        above: Above::User,
+        workplace: Workplace { directory: "/repo", branch: Some("trunk"), base: None },
+        checks: &["cargo test".to_owned()],
+        funds: Funds::Limited { given: Usd::from_cents(100).unwrap(), spent: Usd::from_cents(40).unwrap() },
+        memory: &Memory::Text("* No regex.\n".to_owned()),
+        skills: &[],
+    };
+    let text = resume(&first, &checkpoint);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/prompt/resume.txt");
     golden::check(&path, &format!("{text}\n"));
 }
