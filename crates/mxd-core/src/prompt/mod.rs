@@ -6,6 +6,7 @@
 
 mod block;
 mod head;
+pub mod text;
 
 pub use block::{Block, Image, Opaque, RedactedThinking, ResultPart, Text, Thinking, ToolCall, ToolResult};
 pub use head::{Cache, CacheTtl, Effort, Head, OutputLimits, Reasoning, SystemText, ToolSpec};

@@ -19,6 +19,7 @@ mod lifecycle;
 mod manifest;
 mod messages;
 mod notices;
+mod prompt;
 mod properties;
 mod refusals;
 mod reports;

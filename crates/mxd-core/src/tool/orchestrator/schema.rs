@@ -19,15 +19,36 @@ pub(super) fn of<T: JsonSchema>() -> Value {
     schema.to_value()
 }
 
-/// Takes formats out, and makes one list of words that each have a schema of their own.
+/// Takes out what says nothing, and says the rest in the shortest way: one list of words instead of a schema for each,
+/// one type that may be null instead of a choice.
 fn simplify(schema: &mut Schema) {
     schema.remove("format");
-    let choices = schema.get("oneOf").and_then(Value::as_array);
-    let words: Option<Vec<Value>> =
-        choices.and_then(|choices| choices.iter().map(|choice| choice.get("const").cloned()).collect());
-    if let Some(words) = words {
+    if schema.get("default") == Some(&Value::Null) {
+        schema.remove("default");
+    }
+    if let Some(Value::String(description)) = schema.get_mut("description") {
+        *description = description.replace('\n', " ");
+    }
+    if let Some(words) = words(schema.get("oneOf")) {
         schema.remove("oneOf");
         schema.insert("type".to_owned(), "string".into());
         schema.insert("enum".to_owned(), words.into());
+    }
+    if let Some(mut words) = optional_words(schema.get("anyOf")) {
+        words.push(Value::Null);
+        schema.remove("anyOf");
+        schema.insert("type".to_owned(), Value::from(vec!["string", "null"]));
+        schema.insert("enum".to_owned(), words.into());
+    }
+}
+
+fn words(choices: Option<&Value>) -> Option<Vec<Value>> {
+    choices?.as_array()?.iter().map(|choice| choice.get("const").cloned()).collect()
+}
+
+fn optional_words(choices: Option<&Value>) -> Option<Vec<Value>> {
+    match choices?.as_array()?.as_slice() {
+        [one, null] if null.get("type") == Some(&"null".into()) => words(one.get("oneOf")),
+        _ => None,
     }
 }

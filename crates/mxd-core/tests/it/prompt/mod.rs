@@ -1,0 +1,6 @@
+//! What Matrix says to agents: the system text, first messages, fences, notices and summaries.
+
+mod fences;
+mod summaries;
+mod system;
+mod texts;
