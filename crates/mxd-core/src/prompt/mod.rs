@@ -6,10 +6,12 @@
 
 mod block;
 mod head;
+mod project;
 pub mod text;
 
 pub use block::{Block, Image, Opaque, RedactedThinking, ResultPart, Text, Thinking, ToolCall, ToolResult};
 pub use head::{Cache, CacheTtl, Effort, Head, OutputLimits, Reasoning, SystemText, ToolSpec};
+pub use project::{Pictures, Projection, effective};
 
 use serde::{Deserialize, Serialize};
 

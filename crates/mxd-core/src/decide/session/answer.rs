@@ -8,8 +8,8 @@ use super::route;
 use super::turn::Turn;
 use crate::decide::{Alarm, Effect, Refusal};
 use crate::event::body::{
-    AssistantText, CallMade, MessagePosted, ModelItem, RestReason, StopReason, ToolCall, TurnEnded,
-    TurnPurpose, Usage,
+    AssistantText, CacheBreak, CacheBreakReason, CallMade, MessagePosted, ModelItem, RestReason, StopReason,
+    ToolCall, TurnEnded, TurnPurpose, Usage,
 };
 use crate::message::{Compact, NoticeTopic};
 use crate::session::fingerprint;
@@ -25,11 +25,17 @@ pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Re
     }
     let broken_off = turn.session.interrupted || turn.is_stopped() || answer.stop == StopReason::Cancelled;
     let Answer { items, stop, usage, cost, .. } = answer;
+    // Half a summary is none.
+    let summarising = asking.purpose == TurnPurpose::Summary;
+    let items = if summarising { Vec::new() } else { items };
     let made: Vec<ToolCall> = items.iter().filter_map(AnswerItem::call).cloned().collect();
     let calls = if broken_off { texts_only(turn, items) } else { write_down(turn, items) };
     let stop_reason = if broken_off { StopReason::Cancelled } else { stop.clone() };
     turn.emit(TurnEnded { stop_reason, usage, cost_usd: cost, calls });
     money::settle(turn, Settling::Cost(cost));
+    if summarising {
+        turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
+    }
     if turn.is_stopped() || !turn.works() {
         return Ok(());
     }
@@ -159,6 +165,9 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
     }
     turn.emit(TurnEnded { stop_reason, usage, cost_usd: cost, calls: Vec::new() });
     money::settle(turn, Settling::Cost(cost));
+    if summarising {
+        turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
+    }
     if turn.is_stopped() || !turn.works() {
         return Ok(());
     }
@@ -199,7 +208,11 @@ pub(super) fn retry(turn: &mut Turn<'_, '_>, failed: u64) -> Result<(), Refusal>
 /// A call nobody will ever hear of again.
 pub(super) fn lost(turn: &mut Turn<'_, '_>) {
     let cost = money::reserved(turn);
+    let summarising = turn.session.asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
     let stop_reason = StopReason::Cancelled;
     turn.emit(TurnEnded { stop_reason, usage: Usage::default(), cost_usd: cost, calls: Vec::new() });
     money::settle(turn, Settling::All);
+    if summarising {
+        turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
+    }
 }

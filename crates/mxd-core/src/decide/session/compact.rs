@@ -1,10 +1,9 @@
 //! Compaction: a conversation that fills the model's window is summarised, and goes on from the summary.
 
 use super::answer;
-use super::input::{Answer, AnswerItem};
+use super::input::{Answer, Failure};
 use super::money::{self, Money, Settling};
 use super::next;
-use super::summary;
 use super::turn::Turn;
 use crate::decide::{Effect, Refusal};
 use crate::event::body::{
@@ -13,6 +12,7 @@ use crate::event::body::{
 };
 use crate::id::MessageId;
 use crate::message::MessageKind;
+use crate::prompt::text;
 
 /// Whether the conversation is to be summarised before the model is asked again: it is nearly full, or the user wants it.
 pub(super) fn is_due(turn: &Turn<'_, '_>) -> bool {
@@ -58,7 +58,7 @@ pub(super) fn begin(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
         turn.emit(MessagesConsumed { message_ids });
     }
     turn.emit(CompactStarted { resting });
-    turn.emit(SummarizationRequest { instruction: summary::INSTRUCTION.to_owned() });
+    turn.emit(SummarizationRequest { instruction: text::INSTRUCTION.to_owned() });
     next::start(turn, TurnPurpose::Summary, amount);
     Ok(())
 }
@@ -74,9 +74,8 @@ pub(super) fn counted(turn: &mut Turn<'_, '_>, tokens: u64) -> Result<(), Refusa
 
 /// The summary is made: the conversation goes on from it.
 pub(super) fn summarised(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Refusal> {
-    let checkpoint = summary::of(&words(&answer.items));
-    let missing = summary::missing(&answer);
-    let Some(refreshed) = answer.refreshed.filter(|_| !checkpoint.is_empty()) else {
+    let missing = missing(&answer);
+    let Some(refreshed) = answer.refreshed.filter(|refreshed| !refreshed.checkpoint.is_empty()) else {
         return answer::failed(turn, missing);
     };
     let was_resting = turn.session.resting_before;
@@ -88,12 +87,10 @@ pub(super) fn summarised(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), 
         calls: Vec::new(),
     });
     money::settle(turn, Settling::Cost(answer.cost));
-    turn.emit(CompactMarker { checkpoint: checkpoint.clone(), saved_tokens });
+    turn.emit(CompactMarker { checkpoint: refreshed.checkpoint, saved_tokens });
     turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     turn.emit(refreshed.config);
-    let parts = [refreshed.before, checkpoint, refreshed.after];
-    let content = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
-    turn.emit(CompactedResume { content, cwd: refreshed.cwd });
+    turn.emit(CompactedResume { content: refreshed.content, cwd: refreshed.cwd });
     if was_resting {
         turn.rest(RestReason::EndTurn);
         turn.effect(Effect::Wake { task: turn.task });
@@ -102,13 +99,16 @@ pub(super) fn summarised(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), 
     next::advance(turn)
 }
 
-fn words(items: &[AnswerItem]) -> String {
-    let texts: Vec<&str> = items
-        .iter()
-        .filter_map(|item| match item {
-            AnswerItem::Text(text) => Some(text.as_str()),
-            AnswerItem::Thinking(_) | AnswerItem::Other { .. } | AnswerItem::Call(_) => None,
-        })
-        .collect();
-    texts.join("\n")
+/// An answer without a summary is a failed call.
+fn missing(answer: &Answer) -> Failure {
+    Failure {
+        turn: answer.turn,
+        message: "the model was asked for a summary and wrote none".to_owned(),
+        class: "summary".to_owned(),
+        advice: Some("Write to the task, or clear its conversation.".to_owned()),
+        passing: true,
+        too_long: false,
+        usage: answer.usage,
+        cost: answer.cost,
+    }
 }

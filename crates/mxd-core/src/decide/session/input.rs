@@ -160,10 +160,10 @@ impl AnswerItem {
 pub struct Refreshed {
     /// The frozen start of the requests from now on.
     pub config: SessionConfig,
-    /// What must not depend on the model's memory: rules of the user, what runs, what is open. Stands before the summary.
-    pub before: String,
-    /// Stands after it.
-    pub after: String,
+    /// The summary: what the model wrote, and what must not depend on its memory.
+    pub checkpoint: String,
+    /// The whole first message from now on, the summary in it.
+    pub content: String,
     /// The working directory.
     pub cwd: Option<String>,
 }

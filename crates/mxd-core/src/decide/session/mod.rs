@@ -15,7 +15,6 @@ mod next;
 mod question;
 mod route;
 mod settle;
-mod summary;
 mod tell;
 mod tree_look;
 mod tree_tool;

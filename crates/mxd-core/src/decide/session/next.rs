@@ -9,6 +9,7 @@ use crate::event::body::{BudgetReserved, MessagesConsumed, RestReason, TurnPurpo
 use crate::id::MessageId;
 use crate::message::{MessageKind, NoticeTopic};
 use crate::money::Usd;
+use crate::prompt::text::{self, Pending, PendingTask};
 use crate::session::repeated;
 use crate::tree::Status;
 
@@ -81,9 +82,7 @@ pub(super) fn answer_waiting_call(turn: &mut Turn<'_, '_>) -> Result<(), Refusal
         return Ok(());
     }
     let text = if turn.session.rest == Some(RestReason::Done) {
-        "You had reported the end of this task. Something new has come since; it follows. \
-         The task is in progress again: see to it, and call done again when it is finished."
-            .to_owned()
+        text::woken_after_done().to_owned()
     } else {
         pending(turn)
     };
@@ -94,20 +93,18 @@ pub(super) fn answer_waiting_call(turn: &mut Turn<'_, '_>) -> Result<(), Refusal
 /// What is still to come, as the result of `yield`.
 fn pending(turn: &Turn<'_, '_>) -> String {
     let below = turn.plan.tree().tasks_below(turn.task);
-    let running: Vec<String> = below
+    let tasks: Vec<PendingTask<'_>> = below
         .iter()
         .filter(|node| node.status() == Some(Status::InProgress))
-        .map(|node| format!("- {} ({})", node.title, node.id))
+        .map(|node| PendingTask { id: node.id, title: &node.title })
         .collect();
-    let mut text = "## Pending\n".to_owned();
-    if running.is_empty() {
-        text += "No sub-task is running.\n";
-    } else {
-        text += &format!("Running sub-tasks:\n{}\n", running.join("\n"));
-    }
-    let questions = turn.session.questions.len();
-    text += &format!("Questions to the user without an answer: {questions}");
-    text
+    let session = &turn.session;
+    text::yield_result(&Pending {
+        tasks: &tasks,
+        clarifications: session.questions.len(),
+        approvals: session.approvals.len(),
+        commands: session.background.len(),
+    })
 }
 
 /// Whether the task may not ask any more: turns, tokens or time are used up.

@@ -11,6 +11,7 @@ use crate::decide::{Actor, NewFolder, NewTask, Op, Place, Post, Reach, Refusal, 
 use crate::event::body::{BudgetTransferred, ForkMarker, InitialStatus, ToolCallId};
 use crate::id::TaskId;
 use crate::money::Usd;
+use crate::prompt::text::{ForkSide, fork_result};
 use crate::raw::RawJson;
 use crate::tool::orchestrator::{
     CreateTask, ForkTaskContext, Orchestrator, SERVER, SendMessage, TaskRef, UpdateTask,
@@ -246,10 +247,7 @@ fn fork(turn: &mut Turn<'_, '_>, wish: &ForkTaskContext, head: Seq) -> Result<St
         target_description: Some(node.description.clone()),
     };
     turn.plan.emit(target, marker);
-    Ok(format!(
-        "Forked {source} into {target}. You are the PARENT: you go on here. The other begins with the conversation up to \
-         this call; send_message starts it."
-    ))
+    Ok(fork_result(&ForkSide::Caller { target }))
 }
 
 fn shown(id: Option<TaskId>) -> String {

@@ -48,6 +48,7 @@ pub fn message(at: Millis, message: &Message) -> String {
         Message::Interrupt(_) => notice(
             "The user interrupted your turn. What was running was stopped. Wait for what the user says next.",
         ),
+        Message::Notice(body) => notice(&body.content),
         Message::Unknown(_) => notice(
             "A message of a kind that this version of the program does not know has arrived and cannot be shown.",
         ),
