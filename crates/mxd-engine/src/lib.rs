@@ -1,1 +1,3 @@
 //! Where core, log, models and tools meet.
+
+pub mod git;
