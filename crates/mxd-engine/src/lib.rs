@@ -1,4 +1,5 @@
 //! Where core, log, models and tools meet.
 
 pub mod config;
+pub mod git;
 pub mod prompt;

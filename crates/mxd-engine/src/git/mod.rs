@@ -1,0 +1,39 @@
+//! Git for agents: every task has its own worktree and branch, nothing in them is ever lost, and what comes back is
+//! merged where nobody is disturbed.
+//!
+//! The user's repository is shared with agents that may write to parts of it. So git is run as [`run`] says, told
+//! about the shared folder only, one change at a time ([`lane`]), and what agents can have touched is read with
+//! suspicion ([`admin`], [`refs`]). Programs of the project are never run here; see [`errand`].
+
+mod admin;
+mod blobs;
+mod changes;
+mod errand;
+mod error;
+mod files;
+pub mod grave;
+mod heads;
+mod lane;
+pub mod limits;
+mod living;
+pub mod merge;
+mod names;
+mod record;
+mod refs;
+mod repository;
+mod run;
+mod snapshot;
+pub mod space;
+mod status;
+pub mod worktree;
+
+pub use changes::Names;
+pub use errand::{End, Errand, Ran};
+pub use error::GitError;
+pub use lane::Lanes;
+pub use living::{Inhabitant, inhabitants};
+pub use names::{Branch, NAMESPACE, NameError, ObjectId, Slug};
+pub use refs::RefError;
+pub use repository::{Checkout, Head, OpenError, Repository};
+pub use run::Git;
+pub use status::{Diff, Drift, Stands, Status, diff, status};

@@ -1,0 +1,409 @@
+//! Runs git so that nothing but the request decides what happens.
+//!
+//! The environment is made anew for each call: nothing of `GIT_*` is inherited, nothing is asked at a terminal, no
+//! hook, pager, editor, file monitor, credential helper or transport is run. Git is always told which folder is the
+//! repository. It never looks for one, because what it would find in a folder of an agent is the agent's.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, Command};
+
+use super::error::{GitError, shown};
+use super::limits;
+
+/// Variables of the daemon's own environment that git may see: where programs and the user's settings are.
+const INHERITED: &[&str] = &["PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TMPDIR"];
+
+const FIXED: &[(&str, &str)] = &[
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", "false"),
+    ("SSH_ASKPASS", "false"),
+    ("GIT_EDITOR", "false"),
+    ("GIT_SEQUENCE_EDITOR", "false"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_ADVICE", "0"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_MERGE_AUTOEDIT", "no"),
+];
+
+/// Settings that win over every file.
+const SETTINGS: &[(&str, &str)] = &[
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.editor", "false"),
+    ("core.askPass", "false"),
+    ("core.sshCommand", "false"),
+    ("core.alternateRefsCommand", "false"),
+    ("credential.helper", ""),
+    ("protocol.allow", "never"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("submodule.recurse", "false"),
+    ("commit.gpgSign", "false"),
+    ("diff.external", ""),
+    ("core.trustctime", "true"),
+    ("core.checkStat", "default"),
+];
+
+/// The oldest version with a merge that needs no checkout.
+const OLDEST: (u32, u32) = (2, 38);
+
+/// A git program and what it may see.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+    time: Duration,
+}
+
+impl Git {
+    /// The git on the daemon's `PATH`, with the user's own settings.
+    #[must_use]
+    pub fn from_environment() -> Self {
+        let inherited = INHERITED.iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+        Self { program: "git".into(), environment: inherited.collect(), time: limits::RUN }
+    }
+
+    /// The same with another program.
+    #[must_use]
+    pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
+        self.program = program.into();
+        self
+    }
+
+    /// The same with another time limit for each call.
+    #[must_use]
+    pub fn time(mut self, time: Duration) -> Self {
+        self.time = time;
+        self
+    }
+
+    /// The same with a variable that git sees, in place of the inherited one.
+    #[must_use]
+    pub fn variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        let name = name.into();
+        self.environment.retain(|(known, _)| *known != name);
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    /// Whether the program is there and new enough; its version.
+    ///
+    /// # Errors
+    ///
+    /// When it is not.
+    pub async fn version(&self) -> Result<String, GitError> {
+        let said = self.run(Call::new(["version"])).await?.text();
+        let found = said.trim().trim_start_matches("git version ").to_owned();
+        let mut numbers = found.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+        let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        if version < OLDEST { Err(GitError::TooOld { found }) } else { Ok(found) }
+    }
+
+    /// Runs one call to its end.
+    pub(super) async fn run(&self, call: Call) -> Result<Output, GitError> {
+        let name = shown(&call.args);
+        let (accepts, limit, overflow) = (call.accepts, call.limit, call.overflow);
+        let ended = self.start(call).await?;
+        if ended.overflowed && overflow == Overflow::Refuse {
+            return Err(GitError::TooMuch { command: name, limit });
+        }
+        let code = ended.status.code();
+        if ended.overflowed || code.is_some_and(|code| code == 0 || accepts.contains(&code)) {
+            let cut = ended.overflowed;
+            return Ok(Output { command: name, code: code.unwrap_or(0), stdout: ended.stdout, cut });
+        }
+        let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+        Err(GitError::Failed { command: name, how: ended.status.to_string(), said })
+    }
+
+    async fn start(&self, call: Call) -> Result<Ended, GitError> {
+        let name = shown(&call.args);
+        let failed = |source| GitError::Start { program: self.program.clone(), source };
+        let child = self.command(&call).and_then(|mut command| command.spawn()).map_err(failed)?;
+        let mut running = Running { child: Some(child) };
+        let talk = running.talk(call.input, call.limit);
+        match tokio::time::timeout(self.time, talk).await {
+            Ok(Ok(ended)) => {
+                if !ended.overflowed {
+                    running.child = None;
+                }
+                Ok(ended)
+            }
+            Ok(Err(source)) => Err(GitError::Talk { command: name, source }),
+            Err(_) => {
+                running.end().await;
+                Err(GitError::TimedOut { command: name, limit: self.time })
+            }
+        }
+    }
+
+    fn command(&self, call: &Call) -> io::Result<Command> {
+        let mut command = Command::new(&self.program);
+        command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command.envs(FIXED.iter().copied());
+        let settings: Vec<(&str, &str)> = SETTINGS
+            .iter()
+            .copied()
+            .chain(call.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())))
+            .collect();
+        command.env("GIT_CONFIG_COUNT", settings.len().to_string());
+        for (index, (key, value)) in settings.into_iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{index}"), key);
+            command.env(format!("GIT_CONFIG_VALUE_{index}"), value);
+        }
+        command.envs(call.environment.iter().map(|(name, value)| (name, value)));
+        command.current_dir(call.folder.as_deref().unwrap_or(Path::new("/")));
+        command.arg("--no-pager").args(&call.args);
+        command.stdin(match (&call.input, &call.from) {
+            (Some(_), _) => Stdio::piped(),
+            (None, Some(file)) => Stdio::from(file.try_clone()?),
+            (None, None) => Stdio::null(),
+        });
+        command.stdout(match &call.to {
+            Some(file) => Stdio::from(file.try_clone()?),
+            None => Stdio::piped(),
+        });
+        command.stderr(Stdio::piped());
+        // A group of its own, so that what git starts ends with it.
+        command.process_group(0).kill_on_drop(true);
+        Ok(command)
+    }
+}
+
+/// What to do about output beyond the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Overflow {
+    /// It is an error: half an answer is a wrong answer.
+    Refuse,
+    /// Keep the beginning.
+    Cut,
+}
+
+/// One call of git.
+#[derive(Debug)]
+pub(super) struct Call {
+    args: Vec<OsString>,
+    folder: Option<PathBuf>,
+    environment: Vec<(OsString, OsString)>,
+    settings: Vec<(String, String)>,
+    input: Option<Vec<u8>>,
+    from: Option<Arc<File>>,
+    to: Option<Arc<File>>,
+    accepts: &'static [i32],
+    limit: usize,
+    overflow: Overflow,
+}
+
+impl Call {
+    pub(super) fn new<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Self {
+        Self {
+            args: args.into_iter().map(|arg| arg.as_ref().to_owned()).collect(),
+            folder: None,
+            environment: Vec::new(),
+            settings: Vec::new(),
+            input: None,
+            from: None,
+            to: None,
+            accepts: &[],
+            limit: limits::OUTPUT,
+            overflow: Overflow::Refuse,
+        }
+    }
+
+    pub(super) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    pub(super) fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    pub(super) fn folder(mut self, folder: &Path) -> Self {
+        self.folder = Some(folder.to_owned());
+        self
+    }
+
+    pub(super) fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.environment.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    pub(super) fn settings(mut self, settings: &[(String, String)]) -> Self {
+        self.settings.extend_from_slice(settings);
+        self
+    }
+
+    pub(super) fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
+        self.input = Some(input.into());
+        self
+    }
+
+    /// Reads its input from a file.
+    pub(super) fn from(mut self, file: File) -> Self {
+        self.from = Some(Arc::new(file));
+        self
+    }
+
+    /// Writes its output to a file.
+    pub(super) fn to(mut self, file: File) -> Self {
+        self.to = Some(Arc::new(file));
+        self
+    }
+
+    /// Exit codes that are answers, beside 0.
+    pub(super) fn accepts(mut self, codes: &'static [i32]) -> Self {
+        self.accepts = codes;
+        self
+    }
+
+    pub(super) fn at_most(mut self, limit: usize, overflow: Overflow) -> Self {
+        (self.limit, self.overflow) = (limit, overflow);
+        self
+    }
+
+    /// A second copy of it, for another attempt.
+    pub(super) fn again(&self) -> Self {
+        Self {
+            args: self.args.clone(),
+            folder: self.folder.clone(),
+            environment: self.environment.clone(),
+            settings: self.settings.clone(),
+            input: self.input.clone(),
+            from: self.from.clone(),
+            to: self.to.clone(),
+            ..*self
+        }
+    }
+}
+
+/// What a call came to.
+#[derive(Debug)]
+pub(super) struct Output {
+    command: String,
+    pub(super) code: i32,
+    pub(super) stdout: Vec<u8>,
+    /// Whether there was more.
+    pub(super) cut: bool,
+}
+
+impl Output {
+    /// As text, whatever it is.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// Its only line.
+    pub(super) fn line(&self) -> String {
+        self.text().trim_end_matches('\n').to_owned()
+    }
+
+    /// The parts of a `-z` answer.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        self.stdout.split(|byte| *byte == 0).filter(|part| !part.is_empty())
+    }
+
+    /// An error saying that this was not expected.
+    pub(super) fn odd(&self) -> GitError {
+        let answer = String::from_utf8_lossy(&self.stdout[..self.stdout.len().min(200)]).into_owned();
+        GitError::Answer { command: self.command.clone(), answer }
+    }
+}
+
+struct Ended {
+    status: ExitStatus,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+    overflowed: bool,
+}
+
+/// A git that runs. Dropped, it is told to end, with a moment to remove its lock files.
+struct Running {
+    child: Option<Child>,
+}
+
+impl Running {
+    async fn talk(&mut self, input: Option<Vec<u8>>, limit: usize) -> io::Result<Ended> {
+        let gone = || io::Error::other("the process is gone");
+        let child = self.child.as_mut().ok_or_else(gone)?;
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take();
+        let stderr = child.stderr.take().ok_or_else(gone)?;
+        let write = async move {
+            if let (Some(mut stdin), Some(input)) = (stdin, input) {
+                // A git that does not want all of it says why when it ends.
+                let _ = stdin.write_all(&input).await;
+            }
+        };
+        let ((), head, tail) = tokio::join!(write, read_head(stdout, limit), read_tail(stderr));
+        let ((stdout, overflowed), stderr) = (head?, tail?);
+        if overflowed {
+            self.end().await;
+            return Ok(Ended { status: ExitStatus::default(), stdout, stderr, overflowed });
+        }
+        let status = self.child.as_mut().ok_or_else(gone)?.wait().await?;
+        Ok(Ended { status, stdout, stderr, overflowed })
+    }
+
+    async fn end(&mut self) {
+        if let Some(child) = self.child.take() {
+            terminate(child).await;
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let (Some(child), Ok(runtime)) = (self.child.take(), tokio::runtime::Handle::try_current()) {
+            runtime.spawn(terminate(child));
+        }
+    }
+}
+
+/// Ends a git and what it started.
+async fn terminate(mut child: Child) {
+    let group = child.id().and_then(|id| rustix::process::Pid::from_raw(i32::try_from(id).ok()?));
+    let Some(group) = group else { return };
+    let _ = rustix::process::kill_process_group(group, rustix::process::Signal::TERM);
+    if tokio::time::timeout(limits::GRACE, child.wait()).await.is_err() {
+        let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        let _ = child.wait().await;
+    }
+}
+
+/// Reads up to the limit; whether there was more.
+async fn read_head(from: Option<impl AsyncRead + Unpin>, limit: usize) -> io::Result<(Vec<u8>, bool)> {
+    let mut head = Vec::new();
+    let Some(mut from) = from else { return Ok((head, false)) };
+    (&mut from).take(limit as u64 + 1).read_to_end(&mut head).await?;
+    let overflowed = head.len() > limit;
+    head.truncate(limit);
+    Ok((head, overflowed))
+}
+
+/// Reads everything and keeps the end.
+async fn read_tail(mut from: impl AsyncRead + Unpin) -> io::Result<Vec<u8>> {
+    let mut tail = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let count = from.read(&mut buffer).await?;
+        if count == 0 {
+            return Ok(tail);
+        }
+        tail.extend_from_slice(&buffer[..count]);
+        let excess = tail.len().saturating_sub(limits::STDERR_TAIL);
+        tail.drain(..excess);
+    }
+}

@@ -1,0 +1,98 @@
+//! The worktree of a task: made, told about, removed.
+
+mod checkout;
+mod create;
+mod disclosure;
+mod include;
+mod remove;
+mod repair;
+mod setup;
+
+use std::path::PathBuf;
+
+use mxd_core::id::TaskId;
+
+pub use create::{Base, CreateError, Created, How, Request, create};
+pub use disclosure::Disclosure;
+pub use include::{IncludeError, Included};
+pub use remove::{Removal, RemoveError, Removed, remove};
+pub use setup::{FailedSetup, Setup, SetupError};
+
+pub(super) use checkout::{fill, register_detached, unregister};
+
+use super::error::GitError;
+use super::names::{Branch, NAMESPACE, ObjectId};
+use super::record::{Record, Stage};
+use super::repository::Repository;
+
+/// A worktree that an agent may work in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Worktree {
+    /// Whose it is.
+    pub task: TaskId,
+    /// Where its files are.
+    pub folder: PathBuf,
+    /// Where git keeps what belongs to this worktree alone.
+    pub own: PathBuf,
+    /// Its branch.
+    pub branch: Branch,
+    /// The branch it started from, unless it started from a plain commit.
+    pub base_branch: Option<Branch>,
+    /// The commit it started from.
+    pub base: ObjectId,
+}
+
+impl Worktree {
+    /// The part of the branch names that is the agent's.
+    #[must_use]
+    pub fn branches(&self) -> String {
+        namespace(self.task)
+    }
+}
+
+fn namespace(task: TaskId) -> String {
+    format!("{NAMESPACE}/{task}")
+}
+
+/// The worktree of a task, if it is ready.
+///
+/// # Errors
+///
+/// When what is remembered about it cannot be read.
+pub fn find(repository: &Repository, task: TaskId) -> Result<Option<Worktree>, GitError> {
+    match Record::read(repository.common(), task)? {
+        Some(record) if record.stage == Stage::Ready => described(repository, &record),
+        _ => Ok(None),
+    }
+}
+
+/// The worktrees that are ready, of all tasks.
+///
+/// # Errors
+///
+/// When what is remembered about them cannot be read.
+pub fn list(repository: &Repository) -> Result<Vec<Worktree>, GitError> {
+    let records = Record::all(repository.common())?;
+    let ready = records.iter().filter(|record| record.stage == Stage::Ready);
+    Ok(ready
+        .map(|record| described(repository, record))
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .flatten()
+        .collect())
+}
+
+/// Joins what we remember with what git does. None when either of them does not know the folder.
+fn described(repository: &Repository, record: &Record) -> Result<Option<Worktree>, GitError> {
+    let entries = repository.entries()?;
+    let own = entries.into_iter().find(|entry| entry.folder.as_deref() == Some(&record.folder));
+    let Some(own) = own.filter(|_| record.folder.join(".git").is_file()) else { return Ok(None) };
+    Ok(Some(Worktree {
+        task: record.task,
+        folder: record.folder.clone(),
+        own: own.own,
+        branch: record.branch.clone(),
+        base_branch: record.base_branch.clone(),
+        base: record.base.clone(),
+    }))
+}
