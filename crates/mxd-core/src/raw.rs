@@ -17,6 +17,11 @@ impl RawJson {
         serde_json::from_str(text)
     }
 
+    /// `{}`
+    pub fn empty_object() -> Self {
+        Self(RawValue::from_string("{}".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned()))
+    }
+
     /// The text.
     pub fn get(&self) -> &str {
         self.0.get()

@@ -1,5 +1,9 @@
 //! Where core, log, models and tools meet.
 
+pub mod agents;
+mod clock;
 pub mod config;
+mod conversation;
 pub mod git;
+pub mod project;
 pub mod prompt;

@@ -42,6 +42,8 @@ pub struct Completion {
 pub struct Snapshot {
     /// Its name.
     pub id: String,
+    /// The call that started it.
+    pub call: CallId,
     /// What it is.
     pub command: String,
     /// What it does.
@@ -99,6 +101,7 @@ pub(crate) struct Ended {
 #[derive(Debug)]
 struct Finished {
     number: u64,
+    call: CallId,
     command: String,
     ended: Arc<Ended>,
 }
@@ -157,14 +160,15 @@ impl Table {
         if running.place == Place::Background {
             self.completions.push_back(Completion {
                 id: name(number),
-                call: running.call,
+                call: running.call.clone(),
                 command: running.command.clone(),
                 ending: ended.ending.clone(),
                 output: ended.output.path.clone(),
                 output_bytes: ended.output.total_bytes,
                 tail: ended.output.tail.clone(),
             });
-            self.finished.push_back(Finished { number, command: running.command, ended: Arc::clone(ended) });
+            let (call, command) = (running.call, running.command);
+            self.finished.push_back(Finished { number, call, command, ended: Arc::clone(ended) });
             if self.finished.len() > MAX_FINISHED {
                 self.finished.pop_front();
             }
@@ -213,6 +217,7 @@ impl Table {
     pub(super) fn snapshots(&self) -> Vec<Snapshot> {
         let finished = self.finished.iter().map(|finished| Snapshot {
             id: name(finished.number),
+            call: finished.call.clone(),
             command: finished.command.clone(),
             state: State::Ended(finished.ended.ending.clone()),
             output: finished.ended.output.path.clone(),
@@ -222,6 +227,7 @@ impl Table {
         let background = self.running.iter().filter(|(_, running)| running.place == Place::Background);
         let running = background.map(|(number, running)| Snapshot {
             id: name(*number),
+            call: running.call.clone(),
             command: running.command.clone(),
             state: State::Running { seconds: running.since.elapsed().as_secs() },
             output: running.output.clone(),

@@ -7,6 +7,7 @@ use crate::commit::Seq;
 use crate::id::{MessageId, TaskId};
 use crate::message::Message;
 use crate::money::Usd;
+use crate::prompt::Reasoning;
 use crate::raw::RawJson;
 
 /// A message waits in the inbox of the task.
@@ -148,6 +149,9 @@ pub struct SessionConfig {
     pub provider: String,
     /// How long the provider keeps the prefix.
     pub cache_ttl: String,
+    /// How hard the model is to think, when that is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<Reasoning>,
     /// What the model can take and costs at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Terms>,

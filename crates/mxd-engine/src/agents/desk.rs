@@ -1,0 +1,85 @@
+//! The desk of a task at work: its conversation, its room, and what can be broken off.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use mxd_core::id::TaskId;
+use tokio_util::sync::CancellationToken;
+
+use super::room::Room;
+use super::talk::Talk;
+use crate::conversation::Said;
+
+/// What a task needs while it works.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) task: TaskId,
+    /// Events that became durable since the conversation was last looked at.
+    heard: Mutex<Vec<Said>>,
+    pub(super) talk: tokio::sync::Mutex<Option<Talk>>,
+    pub(super) room: tokio::sync::Mutex<Option<Arc<Room>>>,
+    stops: Mutex<Stops>,
+}
+
+#[derive(Debug, Default)]
+struct Stops {
+    model: CancellationToken,
+    tools: CancellationToken,
+}
+
+impl Desk {
+    pub(super) fn new(task: TaskId) -> Self {
+        Self {
+            task,
+            heard: Mutex::default(),
+            talk: tokio::sync::Mutex::default(),
+            room: tokio::sync::Mutex::default(),
+            stops: Mutex::default(),
+        }
+    }
+
+    pub(super) fn hear(&self, said: Said) {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).push(said);
+    }
+
+    pub(super) fn take_heard(&self) -> Vec<Said> {
+        std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn stops(&self) -> MutexGuard<'_, Stops> {
+        self.stops.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What breaks the next model call off. A call that still runs is broken off: only one is wanted.
+    pub(super) fn new_model_call(&self) -> CancellationToken {
+        let mut stops = self.stops();
+        stops.model.cancel();
+        stops.model = CancellationToken::new();
+        stops.model.clone()
+    }
+
+    pub(super) fn stop_model(&self) {
+        self.stops().model.cancel();
+    }
+
+    /// What breaks the tool calls of this turn off.
+    pub(super) fn tools_stop(&self) -> CancellationToken {
+        self.stops().tools.clone()
+    }
+
+    /// Breaks off what runs; what is begun later is not concerned.
+    pub(super) fn stop_tools(&self) {
+        let mut stops = self.stops();
+        stops.tools.cancel();
+        stops.tools = CancellationToken::new();
+    }
+
+    /// Ends everything that runs here.
+    pub(super) async fn clear(&self) {
+        self.stop_model();
+        self.stop_tools();
+        let room = self.room.lock().await.take();
+        if let Some(room) = room {
+            room.close().await;
+        }
+    }
+}

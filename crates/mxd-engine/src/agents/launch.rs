@@ -1,0 +1,217 @@
+//! Making the workplace of an agent: its worktree, and the frozen start of its conversation.
+
+use std::path::{Path, PathBuf};
+
+use mxd_core::decide::{Launched, SessionOp};
+use mxd_core::event::body::{SessionConfig, Terms, WorktreeCreated};
+use mxd_core::id::TaskId;
+use mxd_core::money::Usd;
+use mxd_core::prompt::ToolSpec;
+use mxd_core::prompt::text::{Above, Base as BaseText, FirstMessage, Funds, Memory, SYSTEM, Workplace};
+use mxd_core::raw::RawJson;
+use mxd_core::state::State;
+use mxd_core::tool::orchestrator;
+use mxd_core::tree::Node;
+use mxd_llm::Model;
+use mxd_tools::scope::{Access, Root};
+use mxd_tools::sandbox::Repository as Shared;
+use tokio_util::sync::CancellationToken;
+
+use super::room::Place;
+use super::{Agents, errand};
+use crate::config::AgentModel;
+use crate::git::space::Watermark;
+use crate::git::worktree::{self, Base, Created, FailedSetup, Request, Setup};
+use crate::git::{Branch, Errand, Head, Ran, Slug};
+use crate::prompt::load_memory;
+
+/// Tokens of an answer, where the model could write more: what is set aside for a call is set aside for all of them.
+const MOST_OUTPUT: u32 = 32_000;
+
+impl Agents {
+    pub(super) async fn launch(self, task: TaskId) {
+        let op = match self.try_launch(task).await {
+            Ok(launched) => SessionOp::Launched(launched),
+            Err(message) => SessionOp::LaunchFailed { message },
+        };
+        self.report(task, op).await;
+    }
+
+    async fn try_launch(&self, task: TaskId) -> Result<Launched, String> {
+        let model = self.model_of(task).map_err(|error| error.to_string())?;
+        let created = self.make_worktree(task).await?;
+        let folder = match &created {
+            Some(created) => created.worktree.folder.clone(),
+            None => self.place(task).map_err(|error| error.to_string())?.root.path,
+        };
+        let header = self.first_message(task, &folder, created.as_ref());
+        let worktree = created.map(|created| WorktreeCreated {
+            path: created.worktree.folder.display().to_string(),
+            branch: created.worktree.branch.as_str().to_owned(),
+            base: created.worktree.base.as_str().to_owned(),
+        });
+        let config = self.session_config(&model)?;
+        Ok(Launched { worktree, config, header })
+    }
+
+    /// The frozen start of every request: the same text and the same tools for all agents, so that they share a cache.
+    pub(super) fn session_config(&self, model: &AgentModel) -> Result<SessionConfig, String> {
+        let mut tools = self.surroundings().plane.specs();
+        for listing in orchestrator::listings() {
+            let schema = RawJson::parse(&listing.input_schema.to_string()).map_err(|error| error.to_string())?;
+            let name = format!("mcp__{}__{}", orchestrator::SERVER, listing.name);
+            tools.push(ToolSpec { name, description: listing.description.to_owned(), schema });
+        }
+        tools.sort_by(|one, other| one.name.cmp(&other.name));
+        let tools = serde_json::to_string(&tools).map_err(|error| error.to_string())?;
+        let terms = terms(&model.model);
+        let most = u32::try_from(terms.max_output_tokens).unwrap_or(MOST_OUTPUT);
+        Ok(SessionConfig {
+            tools: RawJson::parse(&tools).map_err(|error| error.to_string())?,
+            system_stable: SYSTEM.to_owned(),
+            system_variable: String::new(),
+            model: model.model.name.clone(),
+            provider: model.wire.to_string(),
+            cache_ttl: "5m".to_owned(),
+            reasoning: model.effort.map(|effort| model.model.reasoning(effort, most)),
+            terms: Some(terms),
+        })
+    }
+
+    /// The worktree of a task that is not the root.
+    async fn make_worktree(&self, task: TaskId) -> Result<Option<Created>, String> {
+        let look = self.parts().shown.look(|state| Wanted::of(state, task));
+        let Some(wanted) = look? else { return Ok(None) };
+        let base = match wanted.above {
+            Some(branch) => branch,
+            None => self.base_branch().await?,
+        };
+        let config = &self.surroundings().config;
+        let request = Request {
+            task,
+            slug: Slug::of_title(&wanted.title),
+            base: Base::Branch(base),
+            folder: self.worktree_folder(task, &wanted.title)?,
+            include: config.include.clone(),
+            setup: Setup::Required,
+            failed_setup: FailedSetup::Remove,
+            room: Watermark { bytes: config.disk_watermark, ..Watermark::default() },
+        };
+        let run = |errand: Errand| self.set_up(task, errand);
+        let created = worktree::create(&self.surroundings().repository, &request, run).await;
+        created.map(Some).map_err(|error| error.to_string())
+    }
+
+    /// The branch the user works on. Never assumed: a checkout without one is refused.
+    pub(super) async fn base_branch(&self) -> Result<Branch, String> {
+        match self.surroundings().repository.head().await.map_err(|error| error.to_string())? {
+            Head::Branch { branch, .. } => Ok(branch),
+            Head::Unborn { branch } => {
+                Err(format!("the branch {branch} has no commit yet; commit something first"))
+            }
+            Head::Detached { commit } => {
+                Err(format!("the checkout is at {commit} without a branch; switch to a branch first"))
+            }
+        }
+    }
+
+    fn worktree_folder(&self, task: TaskId, title: &str) -> Result<PathBuf, String> {
+        let checkout = self.surroundings().repository.checkout();
+        let checkout = checkout.ok_or("the repository has no checkout")?;
+        let name = format!("{task}-{}", Slug::of_title(title));
+        Ok(checkout.folder.join(".worktrees").join(name))
+    }
+
+    /// Runs the set-up script where the agent's own commands will run, with the same rights.
+    async fn set_up(&self, task: TaskId, errand: Errand) -> std::io::Result<Ran> {
+        let repository = &self.surroundings().repository;
+        let place = worktree::place_of(repository, &errand.folder)?;
+        let shared = Shared {
+            common: repository.common().to_owned(),
+            own: place,
+            branches: format!("{}/{task}", crate::git::NAMESPACE),
+        };
+        let root = Root { path: errand.folder.clone(), access: Access::Write };
+        let scratch = self.scratch(task);
+        std::fs::create_dir_all(&scratch)?;
+        let agent = self.agent(Place { root, repository: Some(shared) }, &scratch);
+        let settled = agent.settle(self.surroundings().sandbox.level())?;
+        let cell = self.surroundings().sandbox.cell(settled.policy);
+        errand::run(&cell, &settled.env, errand, &CancellationToken::new()).await
+    }
+
+    /// What an agent is told before anything else.
+    pub(super) fn first_message(&self, task: TaskId, folder: &Path, created: Option<&Created>) -> String {
+        let memory = load_memory(folder);
+        let left_behind = created.map(|created| created.disclosure.left_behind()).unwrap_or_default();
+        self.parts().shown.look(|state| {
+            let Some(node) = state.tree().get(task) else { return String::new() };
+            let base = created.map(|created| BaseText {
+                branch: created.worktree.base_branch.as_ref().map_or("", Branch::as_str),
+                commit: created.worktree.base.as_str(),
+                left_behind: &left_behind,
+            });
+            first_text(state, node, (&folder.display().to_string(), base, &memory))
+        })
+    }
+}
+
+fn first_text(state: &State, node: &Node, (folder, base, memory): (&str, Option<BaseText<'_>>, &Memory)) -> String {
+    let fields = node.task();
+    let above = match state.tree().task_above(node.id) {
+        None => Above::User,
+        Some(above) => Above::Task { id: above.id, title: &above.title },
+    };
+    let funds = match fields.and_then(|fields| fields.budget_usd) {
+        Some(given) => Funds::Own { given, spent: fields.map_or(Usd::ZERO, |fields| fields.spent_usd) },
+        None => Funds::Unlimited,
+    };
+    let message = FirstMessage {
+        task: node.id,
+        title: &node.title,
+        description: &node.description,
+        above,
+        workplace: Workplace { directory: folder, branch: fields.and_then(|fields| fields.branch.as_deref()), base },
+        checks: fields.map_or(&[], |fields| &fields.checks),
+        funds,
+        memory,
+        skills: &[],
+    };
+    message.text()
+}
+
+/// What a task needs a worktree for; nothing for the root.
+struct Wanted {
+    title: String,
+    /// The branch of the task above; none when that is the root.
+    above: Option<Branch>,
+}
+
+impl Wanted {
+    fn of(state: &State, task: TaskId) -> Result<Option<Self>, String> {
+        let node = state.tree().get(task).ok_or("the task is gone")?;
+        let Some(above) = state.tree().task_above(task) else { return Ok(None) };
+        let is_root = above.parent_id.is_none();
+        let branch = above.task().and_then(|fields| fields.branch.clone()).filter(|_| !is_root);
+        let branch = branch.map(|branch| branch.parse::<Branch>().map_err(|error| error.to_string()));
+        if !is_root && branch.is_none() {
+            return Err(format!("the task above, {}, has no branch to start from", above.title));
+        }
+        Ok(Some(Self { title: node.title.clone(), above: branch.transpose()? }))
+    }
+}
+
+/// The highest prices that hold for any request, and the window.
+fn terms(model: &Model) -> Terms {
+    let prices = [Some(&model.prices), model.long_context.as_ref().map(|long| &long.prices)];
+    let prices: Vec<_> = prices.into_iter().flatten().collect();
+    let read = prices.iter().flat_map(|price| [price.input, price.cache_read, price.cache_write_5m, price.cache_write_1h]);
+    let written = prices.iter().flat_map(|price| [Some(price.output), price.reasoning]).flatten();
+    Terms {
+        context_window: model.context_window,
+        max_output_tokens: u64::from(model.max_output_tokens.min(MOST_OUTPUT)),
+        input_usd: read.max().unwrap_or(Usd::ZERO),
+        output_usd: written.max().unwrap_or(Usd::ZERO),
+        counts_tokens: model.vendor == "anthropic",
+    }
+}

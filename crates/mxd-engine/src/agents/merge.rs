@@ -1,0 +1,126 @@
+//! `merge_task`: the work of a task below arrives in the branch of the one above.
+
+use mxd_core::id::TaskId;
+use mxd_core::message::{Message, Notice, NoticeTopic};
+use mxd_core::decide::Op;
+use mxd_core::tool::orchestrator::MergeTask;
+use mxd_tools::outcome::Outcome;
+use mxd_tools::scope::{Access, Root};
+use tokio_util::sync::CancellationToken;
+
+use super::room::Place;
+use super::{Agents, errand};
+use crate::clock;
+use crate::git::merge::{self, Identity, Outcome as Merged, Request};
+use crate::git::space::Watermark;
+use crate::git::{Branch, Errand, Ran};
+
+impl Agents {
+    pub(super) async fn merge(&self, task: TaskId, wish: MergeTask, stop: &CancellationToken) -> Outcome {
+        match self.try_merge(task, wish, stop).await {
+            Ok(outcome) => outcome,
+            Err(why) => Outcome::error(format!("Nothing was merged: {why}")),
+        }
+    }
+
+    async fn try_merge(&self, task: TaskId, wish: MergeTask, stop: &CancellationToken) -> Result<Outcome, String> {
+        let (child, from, into) = self.branches(task, &wish).await?;
+        let title = self.parts().shown.look(|state| {
+            state.tree().get(child).map(|node| node.title.clone()).unwrap_or_default()
+        });
+        let config = &self.surroundings().config;
+        let check = (!config.checks.is_empty())
+            .then(|| vec!["bash".into(), "-c".into(), config.checks.join(" && ").into()]);
+        let request = Request {
+            from,
+            into,
+            message: wish.message.unwrap_or_else(|| format!("Merge {title}\n\nTask-Id: {child}")),
+            who: self.identity(),
+            check,
+            scratch: self.parts().data.join("merges"),
+            room: Watermark { bytes: config.disk_watermark, ..Watermark::default() },
+        };
+        let run = |errand: Errand| self.run_merge_check(errand, stop);
+        let outcome = merge::merge(&self.surroundings().repository, &request, run).await;
+        let outcome = outcome.map_err(|error| error.to_string())?;
+        self.told(child, &outcome).await;
+        Ok(in_words(&title, outcome))
+    }
+
+    async fn branches(&self, task: TaskId, wish: &MergeTask) -> Result<(TaskId, Branch, Branch), String> {
+        let look = self.parts().shown.look(|state| {
+            let child = wish.task_id.resolve(state.tree().nodes()).map_err(|error| error.to_string())?;
+            if state.tree().task_above(child).map(|node| node.id) != Some(task) {
+                return Err("only a task directly below yours can be merged".to_owned());
+            }
+            let branch = |id| state.tree().get(id).and_then(|node| node.task()).and_then(|task| task.branch.clone());
+            let is_root = state.tree().root().is_some_and(|root| root.id == task);
+            Ok((child, branch(child), branch(task).filter(|_| !is_root)))
+        });
+        let (child, from, into) = look?;
+        let from = from.ok_or("that task has no branch: it was never started")?;
+        let from = from.parse().map_err(|error: crate::git::NameError| error.to_string())?;
+        let into = match into {
+            Some(into) => into.parse().map_err(|error: crate::git::NameError| error.to_string())?,
+            None => self.base_branch().await?,
+        };
+        Ok((child, from, into))
+    }
+
+    pub(super) fn identity(&self) -> Identity {
+        let (name, email) = match &self.surroundings().user.committer {
+            Some((name, email)) => (name.clone(), email.clone()),
+            None => ("mxd".to_owned(), "mxd@localhost".to_owned()),
+        };
+        Identity { name, email }
+    }
+
+    async fn run_merge_check(&self, errand: Errand, stop: &CancellationToken) -> std::io::Result<Ran> {
+        let own = self.parts().data.join("merges").join("scratch");
+        std::fs::create_dir_all(&own)?;
+        let root = Root { path: errand.folder.clone(), access: Access::Write };
+        let settled =
+            self.agent(Place { root, repository: None }, &own).settle(self.surroundings().sandbox.level())?;
+        let cell = self.surroundings().sandbox.cell(settled.policy);
+        errand::run(&cell, &settled.env, errand, stop).await
+    }
+
+    /// A conflict belongs to the task whose work it is: it hears of it.
+    async fn told(&self, child: TaskId, outcome: &Merged) {
+        let Merged::Conflicts(conflicts) = outcome else { return };
+        let content = format!(
+            "The task above tried to merge your branch, and it conflicts with what was merged since. Merge the branch of \
+             the task above into yours, resolve the conflicts, see that everything still works, and commit.\n{conflicts}"
+        );
+        let notice = Message::Notice(Notice { topic: NoticeTopic::Other("conflict".to_owned()), content });
+        let id = clock::fresh(clock::now()).issue();
+        self.wish(Op::Report { id, to: child, message: notice }).await;
+    }
+}
+
+fn in_words(title: &str, outcome: Merged) -> Outcome {
+    match outcome {
+        Merged::Merged(merged) => {
+            let stat = merged.stat;
+            let followed = merged.followed.map_or(String::new(), |folder| {
+                format!(" The checkout in {} follows.", folder.display())
+            });
+            Outcome::text(format!(
+                "Merged {title} as {}: {} file(s), {} line(s) added, {} removed.{followed}",
+                merged.commit, stat.files, stat.insertions, stat.deletions
+            ))
+        }
+        Merged::AlreadyMerged { at } => Outcome::text(format!("Nothing to merge: {at} has it already.")),
+        Merged::Conflicts(conflicts) => Outcome::error(format!(
+            "Nothing was merged: there are conflicts. {title} was told to resolve them on its branch.\n{conflicts}"
+        )),
+        Merged::CheckFailed { ran, tree } => Outcome::error(format!(
+            "Nothing was merged: the check failed on the merged files (tree {tree}, {}).\n{}",
+            ran.end, ran.output
+        )),
+        Merged::Overtaken { .. } => {
+            Outcome::error("Nothing was merged: the branch moved meanwhile. Call it again.".to_owned())
+        }
+        Merged::Blocked(blocked) => Outcome::error(format!("Nothing was merged: {blocked}")),
+    }
+}

@@ -1,0 +1,226 @@
+//! The agents of a project: everything that happens outside of the loop, and comes back into it.
+//!
+//! [`Agents::perform`] begins what the loop decided; each kind of work has its file. What a task needs while it works
+//! (its conversation, its sandbox, its running calls) is at its [`Desk`], which is made when it is first needed: a task
+//! that waits has none.
+
+mod checks;
+mod desk;
+mod errand;
+mod launch;
+mod merge;
+mod model;
+mod neighbours;
+mod remove;
+mod room;
+mod search;
+mod summary;
+mod talk;
+mod tool;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use mxd_core::commit::Seq;
+use mxd_core::decide::{Alarm, Effect, Op, SessionOp};
+use mxd_core::event::{Delta, Event};
+use mxd_core::id::{ProjectId, TaskId};
+use mxd_core::time::Millis;
+use mxd_llm::Provider;
+use mxd_store::Log;
+use mxd_tools::plane::Plane;
+use mxd_tools::sandbox::{Sandbox, User};
+use secrecy::SecretString;
+use tokio::sync::{broadcast, mpsc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use self::desk::Desk;
+pub use self::neighbours::{Neighbour, Neighbours};
+use crate::clock;
+use crate::config::Config;
+use crate::git::Repository;
+use crate::project::{Shown, Wish};
+
+/// What the agents of a project work with.
+#[derive(Debug)]
+pub struct Surroundings {
+    /// The settings.
+    pub config: Config,
+    /// The repository.
+    pub repository: Repository,
+    /// The tools.
+    pub plane: Plane,
+    /// Where commands run.
+    pub sandbox: Sandbox,
+    /// Whose tools they use.
+    pub user: User,
+    /// How variables that the settings name are looked up.
+    pub lookup: fn(&str) -> Option<SecretString>,
+    /// The other projects.
+    pub neighbours: Neighbours,
+}
+
+/// What agents are made of.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) project: ProjectId,
+    pub(crate) data: PathBuf,
+    pub(crate) surroundings: Surroundings,
+    pub(crate) log: Arc<Log>,
+    pub(crate) shown: Arc<Shown>,
+    pub(crate) wishes: mpsc::Sender<Wish>,
+    pub(crate) deltas: broadcast::Sender<Delta>,
+}
+
+/// The agents. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Agents {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    parts: Parts,
+    desks: Mutex<HashMap<TaskId, Arc<Desk>>>,
+    providers: Mutex<HashMap<String, Provider>>,
+    work: TaskTracker,
+    closing: CancellationToken,
+}
+
+impl Agents {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let inner = Inner {
+            parts,
+            desks: Mutex::default(),
+            providers: Mutex::default(),
+            work: TaskTracker::new(),
+            closing: CancellationToken::new(),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    fn parts(&self) -> &Parts {
+        &self.inner.parts
+    }
+
+    fn surroundings(&self) -> &Surroundings {
+        &self.inner.parts.surroundings
+    }
+
+    fn desks(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<Desk>>> {
+        self.inner.desks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The desk of a task, made if there is none.
+    fn desk(&self, task: TaskId) -> Arc<Desk> {
+        let mut desks = self.desks();
+        Arc::clone(desks.entry(task).or_insert_with(|| Arc::new(Desk::new(task))))
+    }
+
+    /// Tells the desks what has become durable.
+    pub(crate) fn observe(&self, seq: Seq, at: Millis, events: &[Event]) {
+        let desks = self.desks();
+        for event in events {
+            if let Some(desk) = desks.get(&event.task) {
+                desk.hear((seq, at, event.clone()));
+            }
+        }
+    }
+
+    /// Begins what was decided.
+    pub(crate) fn perform(&self, effect: Effect) {
+        match effect {
+            // The loop feeds these back by itself.
+            Effect::Wake { .. } | Effect::DecideTool { .. } => {}
+            Effect::Launch { task } => self.spawn(self.clone().launch(task)),
+            Effect::CallModel { task, turn, purpose } => {
+                let stop = self.desk(task).new_model_call();
+                self.spawn(self.clone().call_model((task, turn, purpose), stop));
+            }
+            Effect::CancelModel { task } => self.desk(task).stop_model(),
+            Effect::CountTokens { task } => self.spawn(self.clone().count_tokens(task)),
+            Effect::RunTool { task, call, approved } => {
+                let stop = self.desk(task).tools_stop();
+                self.spawn(self.clone().run_tool(task, (call, approved), stop));
+            }
+            Effect::CancelTools { task } => self.desk(task).stop_tools(),
+            Effect::RunChecks { task } => {
+                let stop = self.desk(task).tools_stop();
+                self.spawn(self.clone().run_checks(task, stop));
+            }
+            Effect::StopAgent { task } => self.spawn(self.clone().stop_agent(task)),
+            Effect::Alarm { task, at, what } => self.spawn(self.clone().ring(task, at, what)),
+            Effect::RemoveWorktree { task, path, branch } => {
+                self.spawn(self.clone().remove_worktree(task, (path, branch)));
+            }
+            Effect::PruneConversation { task } => self.prune(task),
+        }
+    }
+
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let closing = self.inner.closing.clone();
+        self.inner.work.spawn(async move {
+            tokio::select! {
+                biased;
+                () = closing.cancelled() => {}
+                () = work => {}
+            }
+        });
+    }
+
+    /// Tells the loop what came of something.
+    async fn report(&self, task: TaskId, op: SessionOp) {
+        self.wish(Op::Session { task, op }).await;
+    }
+
+    async fn wish(&self, op: Op) {
+        // A closed loop wants no news: the next start finds out what is owed.
+        let _closed = self.parts().wishes.send(Wish::of_daemon(op)).await;
+    }
+
+    /// Tells the loop something in a while.
+    pub(crate) fn wish_later(&self, wait: Duration, wishes: Vec<Wish>) {
+        let agents = self.clone();
+        self.spawn(async move {
+            tokio::time::sleep(wait).await;
+            for wish in wishes {
+                let _closed = agents.parts().wishes.send(wish).await;
+            }
+        });
+    }
+
+    async fn ring(self, task: TaskId, at: Millis, what: Alarm) {
+        tokio::time::sleep(clock::until(at)).await;
+        let op = match what {
+            Alarm::Question(id) => SessionOp::ExpireQuestion { id },
+            Alarm::Retry { turn } => SessionOp::Retry { turn },
+        };
+        self.report(task, op).await;
+    }
+
+    async fn stop_agent(self, task: TaskId) {
+        let desk = self.desks().remove(&task);
+        if let Some(desk) = desk {
+            desk.clear().await;
+        }
+    }
+
+    /// Ends everything that runs and forgets every desk. Nothing comes of what was going on.
+    pub(crate) async fn drop_everything(&self) {
+        let desks: Vec<Arc<Desk>> = self.desks().drain().map(|(_, desk)| desk).collect();
+        for desk in desks {
+            desk.clear().await;
+        }
+    }
+
+    /// Ends everything and waits until it has ended.
+    pub(crate) async fn close(&self) {
+        self.inner.closing.cancel();
+        self.inner.work.close();
+        self.drop_everything().await;
+        self.inner.work.wait().await;
+    }
+}

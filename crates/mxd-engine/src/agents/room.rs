@@ -1,0 +1,133 @@
+//! The room of an agent: its folder, its sandbox, its commands.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mxd_core::id::TaskId;
+use mxd_tools::confine::Files;
+use mxd_tools::kept::Kept;
+use mxd_tools::sandbox::{Agent, Network, Repository as Shared};
+use mxd_tools::scope::{Access, Root, Scope};
+use mxd_tools::secrets::Secrets;
+use mxd_tools::shell::Processes;
+use tokio_util::sync::CancellationToken;
+
+use super::Agents;
+use super::desk::Desk;
+use crate::git::{GitError, worktree};
+
+/// Where an agent works.
+#[derive(Debug)]
+pub(super) struct Room {
+    pub(super) scope: Scope,
+    closed: CancellationToken,
+}
+
+/// A folder to work in.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The folder, and whether it may be changed.
+    pub(super) root: Root,
+    /// The repository it is a worktree of.
+    pub(super) repository: Option<Shared>,
+}
+
+/// Why there is no room.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum RoomError {
+    #[error("the task has no worktree")]
+    NoWorktree,
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error("its folders cannot be used: {0}")]
+    Folders(#[from] io::Error),
+}
+
+impl Room {
+    /// Ends everything that runs in it.
+    pub(super) async fn close(&self) {
+        self.closed.cancel();
+        self.scope.processes.close().await;
+    }
+}
+
+impl Agents {
+    /// The room of a task, made if there is none.
+    pub(super) async fn room(&self, desk: &Desk) -> Result<Arc<Room>, RoomError> {
+        let mut slot = desk.room.lock().await;
+        if let Some(room) = &*slot {
+            return Ok(Arc::clone(room));
+        }
+        let place = self.place(desk.task)?;
+        let room = Arc::new(self.make_room(desk.task, place)?);
+        let agents = self.clone();
+        let (task, watched, closed) = (desk.task, room.scope.processes.clone(), room.closed.clone());
+        self.spawn(async move { agents.watch_background(task, watched, closed).await });
+        *slot = Some(Arc::clone(&room));
+        Ok(room)
+    }
+
+    /// Where a task works: the others in their worktrees, the root in the user's own checkout, which it only looks at. What
+    /// it has merged arrives there by git, when the checkout is clean.
+    pub(super) fn place(&self, task: TaskId) -> Result<Place, RoomError> {
+        let surroundings = self.surroundings();
+        let is_root = self.parts().shown.look(|state| state.tree().root().is_some_and(|root| root.id == task));
+        if is_root {
+            let checkout = surroundings.repository.checkout().ok_or(RoomError::NoWorktree)?;
+            let root = Root { path: checkout.folder.clone(), access: Access::Read };
+            return Ok(Place { root, repository: None });
+        }
+        let worktree = worktree::find(&surroundings.repository, task)?.ok_or(RoomError::NoWorktree)?;
+        let shared = Shared {
+            common: surroundings.repository.common().to_owned(),
+            own: worktree.own.clone(),
+            branches: worktree.branches(),
+        };
+        let root = Root { path: worktree.folder, access: Access::Write };
+        Ok(Place { root, repository: Some(shared) })
+    }
+
+    fn make_room(&self, task: TaskId, place: Place) -> Result<Room, RoomError> {
+        let scratch = self.scratch(task);
+        std::fs::create_dir_all(&scratch)?;
+        let settings = &self.surroundings().config.sandbox;
+        let folder = place.root.path.clone();
+        let agent = self.agent(place, &scratch);
+        let mut settled = agent.settle(self.surroundings().sandbox.level())?;
+        let kept = Kept::open(&scratch)?;
+        let processes = Processes::open(&scratch, kept.clone())?;
+        processes.allow(&mut settled.policy);
+        let seen = Root { path: kept.path().to_owned(), access: Access::Read };
+        let roots = settings.roots.iter().cloned().chain([seen]).collect();
+        let scope = Scope {
+            worktree: folder,
+            roots,
+            scratch,
+            cell: self.surroundings().sandbox.cell(settled.policy),
+            env: settled.env.into(),
+            files: Files::default(),
+            processes,
+            kept,
+            secrets: Secrets::default(),
+        };
+        Ok(Room { scope, closed: CancellationToken::new() })
+    }
+
+    pub(super) fn scratch(&self, task: TaskId) -> PathBuf {
+        self.parts().data.join("agents").join(task.to_string())
+    }
+
+    pub(super) fn agent(&self, place: Place, scratch: &Path) -> Agent {
+        let settings = &self.surroundings().config.sandbox;
+        Agent {
+            worktree: place.root,
+            scratch: scratch.to_owned(),
+            repository: place.repository,
+            user: self.surroundings().user.clone(),
+            extra: settings.roots.clone(),
+            network: Network::None,
+            limits: settings.limits.clone(),
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! A live conversation: projected from the log once, then appended to.
+
+use mxd_core::commit::Seq;
+use mxd_core::event::EventBody;
+use mxd_core::event::body::SessionConfig;
+use mxd_core::message::Message;
+use mxd_core::prompt::{Cache, CacheTtl, Head, OutputLimits, Projection, Request, SystemText, ToolSpec};
+use mxd_core::time::Millis;
+use mxd_llm::{EncodedPrefix, EncodedRequest, LlmError, Wire};
+use mxd_store::Log;
+
+use super::desk::Desk;
+use crate::conversation::{self, Said};
+
+/// Words of the user that are kept at hand for a summary, and their bytes together.
+const MOST_WORDS: usize = 200;
+
+/// A conversation and its bytes.
+#[derive(Debug, Default)]
+pub(super) struct Talk {
+    projection: Projection,
+    /// The last commit that is in it.
+    through: Seq,
+    encoded: Option<Encoded>,
+    /// What the user wrote, for the summary.
+    pub(super) user: Vec<(Millis, String)>,
+    /// Calls whose outcome nobody knows, for the summary.
+    pub(super) unknown: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Encoded {
+    generation: u64,
+    turns: usize,
+    prefix: EncodedPrefix,
+}
+
+/// Why a conversation cannot be sent.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum TalkError {
+    #[error("the conversation cannot be read: {0}")]
+    Read(#[from] mxd_store::ReadError),
+    #[error("the conversation has no beginning: no configuration of its session is in the log")]
+    NoConfig,
+    #[error("the tools of the session cannot be read: {0}")]
+    Tools(#[from] serde_json::Error),
+    #[error(transparent)]
+    Encode(#[from] LlmError),
+}
+
+impl Talk {
+    /// Takes in what has become durable. What takes earlier words back makes it read the log again.
+    pub(super) fn catch_up(slot: &mut Option<Self>, log: &Log, desk: &Desk) -> Result<(), TalkError> {
+        let heard = desk.take_heard();
+        let rereads = |(_, _, event): &Said| {
+            matches!(
+                event.body,
+                EventBody::RewindMarker(_)
+                    | EventBody::TaskReset(_)
+                    | EventBody::ConversationCleared(_)
+                    | EventBody::ForkMarker(_)
+            )
+        };
+        match slot {
+            Some(talk) if !heard.iter().any(rereads) => talk.take_in(&heard, log),
+            Some(_) | None => {
+                // Read up to what is durable now; what was heard of it meanwhile is passed over.
+                let head = Seq(*log.head().borrow());
+                let said = conversation::read(log, desk.task, head)?;
+                let mut talk = Self::default();
+                talk.take_in(&said, log);
+                talk.through = head;
+                *slot = Some(talk);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, said: &[Said], log: &Log) {
+        let pictures = |blob: &_| conversation::picture(log, blob);
+        let known = self.through;
+        for (seq, at, event) in said.iter().filter(|(seq, _, _)| *seq > known) {
+            self.projection.push(*at, event, &pictures);
+            self.remember(*at, &event.body);
+            self.through = self.through.max(*seq);
+        }
+    }
+
+    fn remember(&mut self, at: Millis, body: &EventBody) {
+        match body {
+            EventBody::Message(posted) => {
+                if let Message::User(user) = &posted.body {
+                    self.user.push((at, user.content.clone()));
+                    if self.user.len() > MOST_WORDS {
+                        self.user.remove(0);
+                    }
+                }
+            }
+            EventBody::ToolResult(result) if result.is_error && result.content.starts_with("Interrupted") => {
+                self.unknown.push(result.tool.clone());
+            }
+            EventBody::CompactMarker(_) => self.unknown.clear(),
+            _ => {}
+        }
+    }
+
+    pub(super) fn config(&self) -> Result<&SessionConfig, TalkError> {
+        self.projection.config().ok_or(TalkError::NoConfig)
+    }
+
+    /// The request for the conversation as it is. A turn costs its own bytes.
+    pub(super) fn request(&mut self, wire: Wire) -> Result<EncodedRequest, TalkError> {
+        let generation = self.projection.generation();
+        let mut encoded = match self.encoded.take().filter(|encoded| encoded.generation == generation) {
+            Some(encoded) => encoded,
+            None => Encoded { generation, turns: 0, prefix: EncodedPrefix::new(wire, &head(self.config()?)?)? },
+        };
+        for turn in self.projection.turns().iter().skip(encoded.turns) {
+            encoded.prefix.push(turn)?;
+            encoded.turns += 1;
+        }
+        Ok(self.encoded.insert(encoded).prefix.request())
+    }
+
+    /// The same, for whoever counts.
+    pub(super) fn whole(&self) -> Result<Request, TalkError> {
+        Ok(Request { head: head(self.config()?)?, turns: self.projection.turns().to_vec() })
+    }
+}
+
+/// The frozen start of the requests, as it is in the log.
+fn head(config: &SessionConfig) -> Result<Head, TalkError> {
+    let tools: Vec<ToolSpec> = serde_json::from_str(config.tools.get())?;
+    let ttl = if config.cache_ttl == "1h" { CacheTtl::OneHour } else { CacheTtl::FiveMinutes };
+    let most = config.terms.map_or(u64::from(DEFAULT_OUTPUT), |terms| terms.max_output_tokens);
+    Ok(Head {
+        model: config.model.clone(),
+        system: SystemText { stable: config.system_stable.clone(), variable: config.system_variable.clone() },
+        tools,
+        limits: OutputLimits {
+            max_output_tokens: u32::try_from(most).unwrap_or(u32::MAX),
+            reasoning: config.reasoning.unwrap_or_default(),
+        },
+        cache: Cache { ttl, key: None },
+    })
+}
+
+/// Tokens of an answer when nothing is known about the model.
+const DEFAULT_OUTPUT: u32 = 8_192;

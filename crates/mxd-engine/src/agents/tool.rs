@@ -1,0 +1,196 @@
+//! Running tool calls.
+
+use mxd_core::decide::{Op, SessionOp, Settled};
+use mxd_core::event::body::{Image, ToolCallId, ToolResult, ToolVerdict, Verdict};
+use mxd_core::id::TaskId;
+use mxd_core::message::BackgroundComplete;
+use mxd_core::raw::RawJson;
+use mxd_core::tool::orchestrator::{Orchestrator, SERVER};
+use mxd_core::tool::{CapabilityLayer, CapabilitySet, EffectSet, SideEffect, SkillScope, ToolPattern};
+use mxd_tools::outcome::{Outcome, Part};
+use mxd_tools::plane::{Authority, Call, Settlement};
+use mxd_tools::shell::{CallId, Completion, Ending, Processes, State, Watcher};
+use mxd_tools::sandbox::End;
+use base64::Engine as _;
+use tokio_util::sync::CancellationToken;
+
+use super::Agents;
+use super::room::Room;
+use crate::clock;
+use crate::conversation;
+
+impl Agents {
+    pub(super) async fn run_tool(
+        self,
+        task: TaskId,
+        (call, approved): (ToolCallId, Option<String>),
+        stop: CancellationToken,
+    ) {
+        let (log, wanted) = (self.parts().log.clone(), call.clone());
+        let made = tokio::task::spawn_blocking(move || conversation::call_of(&log, task, &wanted)).await;
+        let Ok(Some(made)) = made else {
+            let lost = Outcome::error("The call could not be found in the log, so nothing was run.");
+            return self.settle(task, (call, String::new()), (lost, None)).await;
+        };
+        let name = made.tool.clone();
+        if let Some(orchestrated) = name.strip_prefix(&format!("mcp__{SERVER}__"))
+            && Orchestrator::NAMES.contains(&orchestrated)
+        {
+            let outcome = self.orchestrate(task, (orchestrated, &made.input), &stop).await;
+            return self.settle(task, (call, name), (outcome, None)).await;
+        }
+        self.run_in_room(task, (call, name, made.input), (approved, stop)).await;
+    }
+
+    async fn run_in_room(
+        &self,
+        task: TaskId,
+        (call, name, args): (ToolCallId, String, RawJson),
+        (approved, stop): (Option<String>, CancellationToken),
+    ) {
+        let desk = self.desk(task);
+        let room = match self.room(&desk).await {
+            Ok(room) => room,
+            Err(error) => {
+                let outcome = Outcome::error(format!("Not run: {error}. Tell the task above."));
+                return self.settle(task, (call, name), (outcome, None)).await;
+            }
+        };
+        let capabilities = match everything() {
+            Ok(capabilities) => capabilities,
+            Err(error) => {
+                return self.settle(task, (call, name), (Outcome::error(error), None)).await;
+            }
+        };
+        let authority = Authority {
+            manifest_effects: SideEffect::ALL.into_iter().collect::<EffectSet>(),
+            skill: SkillScope::NoSkill,
+            capabilities: &capabilities,
+            approvals: &self.surroundings().config.approvals,
+            approved: approved.as_deref().and_then(|hash| hash.parse().ok()),
+        };
+        let wanted = Call { id: CallId::new(&call.0), tool: &name, args: args.get(), watcher: Watcher::default() };
+        let settlement = self.surroundings().plane.call(wanted, &authority, &room.scope, &stop).await;
+        let verdict = |verdict, rule: String| {
+            Some(ToolVerdict { tool_call_id: call.clone(), verdict, rule, class: String::new() })
+        };
+        match settlement {
+            Settlement::Ask { rule, call_hash } => {
+                let (rule, call_hash) = (rule.to_string(), call_hash.to_string());
+                self.report(task, SessionOp::AskUser { call, rule, call_hash }).await;
+            }
+            Settlement::Denied { denial, told } => {
+                let verdict = verdict(Verdict::Deny, denial.rule().to_string());
+                self.settle(task, (call, name), (told, verdict)).await;
+            }
+            Settlement::Done(outcome) | Settlement::Cancelled(outcome) | Settlement::TimedOut(outcome) => {
+                let verdict = verdict(Verdict::Allow, "allowed".to_owned());
+                self.finish(task, (call, name), (outcome, verdict), &room).await;
+            }
+        }
+    }
+
+    /// A command may have gone to the background: then more comes as a message.
+    async fn finish(
+        &self,
+        task: TaskId,
+        (call, name): (ToolCallId, String),
+        (outcome, verdict): (Outcome, Option<ToolVerdict>),
+        room: &Room,
+    ) {
+        let id = CallId::new(&call.0);
+        let running = room.scope.processes.list().into_iter();
+        let mine = running.into_iter().find(|command| command.call == id && matches!(command.state, State::Running { .. }));
+        let mut result = self.result((call, name), outcome);
+        if let Some(command) = mine {
+            result.pending = true;
+            result.background_id = Some(command.id);
+            result.background_command = Some(command.command);
+        }
+        self.report(task, SessionOp::Settled(Settled { verdict, result })).await;
+    }
+
+    async fn settle(
+        &self,
+        task: TaskId,
+        call: (ToolCallId, String),
+        (outcome, verdict): (Outcome, Option<ToolVerdict>),
+    ) {
+        let result = self.result(call, outcome);
+        self.report(task, SessionOp::Settled(Settled { verdict, result })).await;
+    }
+
+    /// What goes into the log. Pictures are kept beside it.
+    fn result(&self, (tool_call_id, tool): (ToolCallId, String), outcome: Outcome) -> ToolResult {
+        let (mut words, mut images) = (Vec::new(), Vec::new());
+        for part in outcome.parts {
+            match part {
+                Part::Text(text) => words.push(text),
+                Part::Image { media_type, data } => match self.keep_picture(media_type, &data) {
+                    Ok(image) => images.push(image),
+                    Err(why) => words.push(format!("[a picture could not be kept: {why}]")),
+                },
+            }
+        }
+        ToolResult {
+            tool,
+            tool_call_id,
+            content: words.join("\n"),
+            is_error: outcome.is_error,
+            images,
+            pending: false,
+            background_id: None,
+            background_command: None,
+            blob: None,
+        }
+    }
+
+    fn keep_picture(&self, media_type: String, data: &str) -> Result<Image, String> {
+        let bytes = base64::engine::general_purpose::STANDARD.decode(data).map_err(|error| error.to_string())?;
+        let pin = self.parts().log.blobs().put(&bytes).map_err(|error| error.to_string())?;
+        Ok(Image { media_type, blob: mxd_core::event::body::BlobId(pin.id().to_string()) })
+    }
+
+    /// Passes on the ends of background commands, each once.
+    pub(super) async fn watch_background(self, task: TaskId, commands: Processes, closed: CancellationToken) {
+        loop {
+            let ended = tokio::select! {
+                biased;
+                () = closed.cancelled() => return,
+                ended = commands.next_completion() => ended,
+            };
+            let id = clock::fresh(clock::now()).issue();
+            self.wish(Op::Report { id, to: task, message: completion(ended).into() }).await;
+        }
+    }
+}
+
+fn completion(ended: Completion) -> BackgroundComplete {
+    let exit_code = match &ended.ending {
+        Ending::Exit(exit) => match exit.end {
+            End::Code(code) => Some(code),
+            End::Signal(signal) => Some(128 + signal),
+        },
+        Ending::Killed | Ending::Lost(_) => None,
+    };
+    let seconds = match &ended.ending {
+        Ending::Exit(exit) => u64::try_from(exit.usage.wall.as_millis()).unwrap_or(u64::MAX),
+        Ending::Killed | Ending::Lost(_) => 0,
+    };
+    let output = format!("{} ({} bytes)\n{}", ended.output.display(), ended.output_bytes, ended.tail);
+    BackgroundComplete {
+        command_id: ended.id,
+        command: ended.command,
+        exit_code,
+        duration_ms: seconds,
+        stdout: Some(output),
+        stderr: None,
+    }
+}
+
+/// All tools there are: what an agent without a manifest of its own may use is held by approvals and the sandbox.
+fn everything() -> Result<CapabilitySet, String> {
+    let any: ToolPattern = "mcp:*:*".parse().map_err(|_| "no pattern for all tools".to_owned())?;
+    let layer = CapabilityLayer::granting([any]).map_err(|error| error.to_string())?;
+    Ok(CapabilitySet::root(layer))
+}

@@ -1,0 +1,222 @@
+//! The loop of a project: decide, write, apply, answer, act.
+//!
+//! Wishes that wait together are decided one after the other, each on the state the ones before it made, and written
+//! together. Only when they are durable is the shown state moved, are they answered and are their effects begun.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use mxd_core::commit::Seq;
+use mxd_core::decide::{Actor, Effect, Input, Op, SessionOp, decide};
+use mxd_core::event::body::ToolCallId;
+use mxd_core::event::{Event, EventBody};
+use mxd_core::id::TaskId;
+use mxd_core::limits::Limits;
+use mxd_core::raw::RawJson;
+use mxd_core::state::State;
+use mxd_core::time::Millis;
+use mxd_store::{Draft, Log, Ticket};
+use tokio::sync::mpsc;
+
+use super::wish::{Receipt, Wish, WishError};
+use crate::agents::Agents;
+use crate::clock;
+use crate::conversation;
+
+/// Wishes that are decided together at most.
+const GROUP: usize = 256;
+/// How long a disk that failed is left alone.
+const DISK_PATIENCE: Duration = Duration::from_secs(5);
+
+/// The state as others see it: after the last durable commit.
+#[derive(Debug)]
+pub(crate) struct Shown(RwLock<State>);
+
+impl Shown {
+    pub(crate) fn new(state: State) -> Self {
+        Self(RwLock::new(state))
+    }
+
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        look(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn apply(&self, at: Millis, events: &[Event]) {
+        let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        events.iter().for_each(|event| state.apply(event, at));
+    }
+}
+
+/// The loop.
+pub(super) struct Hub {
+    pub(super) log: Arc<Log>,
+    /// The state the next wish is decided on; ahead of what is shown while a group is written.
+    pub(super) state: State,
+    pub(super) shown: Arc<Shown>,
+    pub(super) limits: Limits,
+    pub(super) agents: Agents,
+}
+
+/// A decided wish that waits to be durable.
+struct Decided {
+    at: Millis,
+    events: Vec<Event>,
+    effects: Vec<Effect>,
+    ticket: Option<Ticket>,
+    wish: Wish,
+}
+
+impl Hub {
+    pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Wish>) {
+        let mut arguments = Arguments::default();
+        let mut group = Vec::with_capacity(GROUP);
+        while inbox.recv_many(&mut group, GROUP).await > 0 {
+            let mut wishes: VecDeque<Wish> = group.drain(..).collect();
+            let mut decided = Vec::new();
+            while let Some(wish) = wishes.pop_front() {
+                let head = Seq(*self.log.head().borrow() + count(&decided));
+                if let Some(mut done) = self.decide(wish) {
+                    arguments.remember(&done.events);
+                    done.effects = self.feed_back(done.effects, &mut wishes, (head.next(), &arguments));
+                    decided.push(done);
+                }
+            }
+            if self.settle(decided).await.is_err() {
+                self.begin_again(&mut arguments).await;
+            }
+        }
+    }
+
+    /// Something that was decided on is not on disk, so nothing that follows from it may be. Everything goes on from what
+    /// is: as after a crash, without one.
+    async fn begin_again(&mut self, arguments: &mut Arguments) {
+        self.agents.drop_everything().await;
+        self.state = self.shown.look(State::clone);
+        *arguments = Arguments::default();
+        let boots = super::owed(&self.state).into_iter().map(|task| session(task, SessionOp::Boot));
+        self.agents.wish_later(DISK_PATIENCE, boots.collect());
+    }
+
+    /// Decides one wish and hands it to the log. A refused one is answered here.
+    fn decide(&mut self, wish: Wish) -> Option<Decided> {
+        let at = clock::now();
+        let input = Input { at, actor: wish.actor, fresh: clock::fresh(at), op: wish.op.clone() };
+        let decision = match decide(&self.state, &self.limits, input) {
+            Ok(decision) => decision,
+            Err(refusal) => {
+                wish.answer(Err(refusal.into()));
+                return None;
+            }
+        };
+        let ticket = if decision.events.is_empty() {
+            None
+        } else {
+            match draft(at, &decision.events).and_then(|draft| self.log.submit(draft)) {
+                Ok(ticket) => Some(ticket),
+                Err(error) => {
+                    wish.answer(Err(WishError::Disk(error.to_string())));
+                    return None;
+                }
+            }
+        };
+        decision.events.iter().for_each(|event| self.state.apply(event, at));
+        Some(Decided { at, events: decision.events, effects: decision.effects, ticket, wish })
+    }
+
+    /// What can be decided at once comes back as a wish of the same group.
+    fn feed_back(
+        &self,
+        effects: Vec<Effect>,
+        wishes: &mut VecDeque<Wish>,
+        (head, arguments): (Seq, &Arguments),
+    ) -> Vec<Effect> {
+        let mut outside = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::Wake { task } => wishes.push_back(session(task, SessionOp::Advance)),
+                Effect::DecideTool { task, call } => {
+                    let args = arguments.of(&self.log, task, &call);
+                    wishes.push_back(session(task, SessionOp::DecideTool { call, head, args }));
+                }
+                other => outside.push(other),
+            }
+        }
+        outside
+    }
+
+    /// Waits until a group is durable, then shows it, answers and acts, in order.
+    async fn settle(&self, decided: Vec<Decided>) -> Result<(), WishError> {
+        let mut failed = Ok(());
+        for Decided { at, events, effects, ticket, wish } in decided {
+            let seq = match ticket {
+                None => None,
+                Some(ticket) => match ticket.await {
+                    Ok(seq) => Some(Seq(seq)),
+                    Err(error) => {
+                        let error = WishError::Disk(error.to_string());
+                        wish.answer(Err(error.clone()));
+                        failed = Err(error);
+                        continue;
+                    }
+                },
+            };
+            self.shown.apply(at, &events);
+            if let Some(seq) = seq {
+                self.agents.observe(seq, at, &events);
+            }
+            let node = events.first().map(|event| event.task);
+            wish.answer(Ok(Receipt { seq, node }));
+            // After a failure everything begins again from the disk, so nothing is begun here.
+            if failed.is_ok() {
+                effects.into_iter().for_each(|effect| self.agents.perform(effect));
+            }
+        }
+        failed
+    }
+}
+
+fn session(task: TaskId, op: SessionOp) -> Wish {
+    Wish { actor: Actor::Daemon, op: Op::Session { task, op }, answer: None }
+}
+
+fn count(decided: &[Decided]) -> u64 {
+    let commits = decided.iter().filter(|decided| decided.ticket.is_some()).count();
+    u64::try_from(commits).unwrap_or(u64::MAX)
+}
+
+fn draft(at: Millis, events: &[Event]) -> Result<Draft, mxd_store::AppendError> {
+    let mut draft = Draft::new(at.0);
+    for event in events {
+        let text = event
+            .to_json()
+            .map_err(|error| mxd_store::AppendError::Invalid { reason: error.to_string() })?;
+        draft.push(&text)?;
+    }
+    Ok(draft)
+}
+
+/// The arguments of calls about the tree that wait to be decided. They are in the log; here they are at hand.
+#[derive(Default)]
+struct Arguments(HashMap<(TaskId, ToolCallId), RawJson>);
+
+impl Arguments {
+    fn remember(&mut self, events: &[Event]) {
+        for event in events {
+            match &event.body {
+                EventBody::ToolCall(call) => {
+                    self.0.insert((event.task, call.tool_call_id.clone()), call.input.clone());
+                }
+                EventBody::ToolResult(result) => {
+                    self.0.remove(&(event.task, result.tool_call_id.clone()));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn of(&self, log: &Log, task: TaskId, call: &ToolCallId) -> RawJson {
+        let known = self.0.get(&(task, call.clone())).cloned();
+        known.or_else(|| conversation::arguments_of(log, task, call)).unwrap_or_else(RawJson::empty_object)
+    }
+}

@@ -1,0 +1,155 @@
+//! A project: one repository, one tree, one log, one loop.
+//!
+//! [`Project::open`] folds the log and starts the loop; everything that wants something of the project goes through
+//! [`Project::wish`], which answers when it is durable. What others read is the state after the last durable commit
+//! ([`Project::look`]) and the log itself ([`Project::log`]).
+
+mod fold;
+mod hub;
+mod wish;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use mxd_core::decide::{Actor, Op, SessionOp};
+use mxd_core::event::Delta;
+use mxd_core::id::{ProjectId, TaskId};
+use mxd_core::limits::Limits;
+use mxd_core::state::State;
+use mxd_store::Log;
+use tokio::sync::{broadcast, mpsc};
+
+use self::hub::{Hub, Shown};
+pub use self::wish::{Receipt, WishError};
+pub(crate) use self::wish::Wish;
+use crate::agents::{Agents, Surroundings};
+
+/// Wishes that wait for the loop. Whoever wishes more waits.
+const WAITING_WISHES: usize = 1_024;
+/// Live deltas kept for slow listeners. They are for the eye; what is lost of them comes with the finished item.
+const DELTAS: usize = 4_096;
+
+/// What a project is opened with.
+#[derive(Debug)]
+pub struct Opening {
+    /// Its id.
+    pub id: ProjectId,
+    /// Where its log and everything else of ours is kept.
+    pub data: PathBuf,
+    /// What the agents work with.
+    pub surroundings: Surroundings,
+    /// What the project may grow to.
+    pub limits: Limits,
+}
+
+/// Why a project cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Its log.
+    #[error(transparent)]
+    Log(#[from] mxd_store::OpenError),
+    /// A thread ended before its time.
+    #[error("the log could not be read: {0}")]
+    Thread(#[from] tokio::task::JoinError),
+}
+
+/// An open project. Clones share it; when the last one goes, its agents end.
+#[derive(Debug, Clone)]
+pub struct Project {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    id: ProjectId,
+    log: Arc<Log>,
+    shown: Arc<Shown>,
+    wishes: mpsc::Sender<Wish>,
+    deltas: broadcast::Sender<Delta>,
+    agents: Agents,
+}
+
+impl Project {
+    /// Opens a project and takes up what is owed.
+    ///
+    /// # Errors
+    ///
+    /// When its log cannot be opened.
+    pub async fn open(opening: Opening) -> Result<Self, OpenError> {
+        let folder = opening.data.join("log");
+        let (log, state) = tokio::task::spawn_blocking(move || fold::open(&folder)).await??;
+        let log = Arc::new(log);
+        let (wishes, inbox) = mpsc::channel(WAITING_WISHES);
+        let deltas = broadcast::Sender::new(DELTAS);
+        let shown = Arc::new(Shown::new(state.clone()));
+        let agents = Agents::new(crate::agents::Parts {
+            project: opening.id,
+            data: opening.data,
+            surroundings: opening.surroundings,
+            log: Arc::clone(&log),
+            shown: Arc::clone(&shown),
+            wishes: wishes.clone(),
+            deltas: deltas.clone(),
+        });
+        let owed: Vec<TaskId> = owed(&state);
+        let hub = Hub { log: Arc::clone(&log), state, shown: Arc::clone(&shown), limits: opening.limits, agents: agents.clone() };
+        tokio::spawn(hub.run(inbox));
+        let project = Self { shared: Arc::new(Shared { id: opening.id, log, shown, wishes, deltas, agents }) };
+        for task in owed {
+            // Nobody waits for the answers: what a boot decides is in the log.
+            let _decided = project.wish(Actor::Daemon, Op::Session { task, op: SessionOp::Boot }).await;
+        }
+        Ok(project)
+    }
+
+    /// Its id.
+    pub fn id(&self) -> ProjectId {
+        self.shared.id
+    }
+
+    /// Has something decided. Answers when it is durable.
+    ///
+    /// # Errors
+    ///
+    /// When it is refused, or the disk cannot take it.
+    pub async fn wish(&self, actor: Actor, op: Op) -> Result<Receipt, WishError> {
+        let (wish, answer) = Wish::new(actor, op);
+        self.shared.wishes.send(wish).await.map_err(|_| WishError::Closed)?;
+        answer.await.unwrap_or(Err(WishError::Closed))
+    }
+
+    /// Looks at the state after the last durable commit.
+    pub fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
+        self.shared.shown.look(look)
+    }
+
+    /// The log, to be read by cursor.
+    pub fn log(&self) -> &Log {
+        &self.shared.log
+    }
+
+    /// What is being written right now, for the eye.
+    pub fn deltas(&self) -> broadcast::Receiver<Delta> {
+        self.shared.deltas.subscribe()
+    }
+
+    /// Ends all agents and waits until nothing of them runs. What was going on is taken up by the next opening.
+    pub async fn close(&self) {
+        self.shared.agents.close().await;
+    }
+}
+
+/// The tasks that have to be looked at after a start: those that something was going on in. The others wait, and
+/// waiting costs nothing.
+fn owed(state: &State) -> Vec<TaskId> {
+    let owes = |task: &TaskId| {
+        let session = state.session(*task);
+        session.is_busy()
+            || session.owes_a_turn()
+            || state.inbox(*task).wants_agent()
+            || !session.background().is_empty()
+            || !session.questions().is_empty()
+            || session.rest() == Some(&mxd_core::event::body::RestReason::Failed)
+    };
+    state.sessions().keys().copied().filter(owes).collect()
+}
