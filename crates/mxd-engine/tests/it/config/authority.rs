@@ -12,6 +12,7 @@ fn forbidden(path: &str) -> Value {
         "defaultAuth" | "childAuth" => json!("g"),
         "model" | "childModel" => json!("claude-opus-5-5"),
         "effort" => json!("max"),
+        "manifest" => json!("agent.json"),
         "models" => json!([]),
         "clarifyTimeoutMs" => json!(1_000),
         "approvals.fallback" => json!({ "shell": "allow" }),
@@ -141,5 +142,13 @@ fn a_repository_only_denies() {
     }
     assert_eq!(Scene::of(&[(Layer::Repository, rule("a", "deny"))]).load().approvals.rules().len(), 1);
     let scene = Scene::of(&[(Layer::User, rule("a", "deny")), (Layer::Repository, rule("a", "deny"))]);
-    assert_eq!(scene.faults(), [("approvals.rules[0]".to_owned(), Fault::ReplacesRule)]);
+    assert_eq!(scene.faults(), [("approvals.rules[0]".to_owned(), Fault::Replaces { what: "rule" })]);
+}
+
+#[test]
+fn a_repository_does_not_take_the_place_of_a_server_of_the_user() {
+    let server = |command: &str| json!({ "mcpServers": { "github": { "command": command } } });
+    let scene = Scene::of(&[(Layer::User, server("good")), (Layer::Repository, server("evil"))]);
+    assert_eq!(scene.faults(), [("mcpServers.github".to_owned(), Fault::Replaces { what: "server" })]);
+    Scene::of(&[(Layer::User, server("good")), (Layer::Project, server("better"))]).load();
 }

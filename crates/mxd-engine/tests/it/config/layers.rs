@@ -75,24 +75,24 @@ fn the_project_wins_over_the_repository_and_that_over_the_user() {
     let scene = Scene::of(&[
         (
             Layer::User,
-            json!({ "checks": ["user"], "manifest": "user.json", "port": 1, "limits": { "turns": 50 } }),
+            json!({ "checks": ["user"], "skills": ["user"], "port": 1, "limits": { "turns": 50 } }),
         ),
         (
             Layer::Repository,
-            json!({ "checks": ["repository"], "manifest": "repository.json", "limits": { "turns": 40 } }),
+            json!({ "checks": ["repository"], "skills": ["repository"], "limits": { "turns": 40 } }),
         ),
         (Layer::Project, json!({ "checks": ["project"], "limits": { "agents": 2, "turns": 500 } })),
     ]);
     let config = scene.load();
     assert_eq!(
-        (config.checks.as_slice(), config.manifest.as_deref()),
-        (&["project".to_owned()][..], Some("repository.json"))
+        (config.checks.as_slice(), config.skills.as_slice()),
+        (&["project".to_owned()][..], &["repository".to_owned()][..])
     );
     assert_eq!((config.port, config.limits.turns, config.limits.agents), (1, 500, 2));
     let origin = |path| config.origin(path);
     assert_eq!(origin("checks"), Origin::File { layer: Layer::Project, file: scene.file(Layer::Project) });
     assert_eq!(
-        origin("manifest"),
+        origin("skills"),
         Origin::File { layer: Layer::Repository, file: scene.file(Layer::Repository) }
     );
     assert_eq!(origin("port").layer(), Some(Layer::User));

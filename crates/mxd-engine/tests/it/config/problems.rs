@@ -42,9 +42,9 @@ fn all_problems_are_told_at_once_with_file_place_and_hint() {
         "config.json:5:24 limits.turns: it is less than 1 Correct it; docs/configuration.md says what goes here.",
         "config.json:6:11 port: it is more than 65535 Correct it; docs/configuration.md says what goes here.",
         "config.json:6:11 port: the key `port` is there twice Remove one of the two.",
-        "config.json:7:26 authGroups.a: `provider` is missing Correct it; docs/configuration.md says what goes here.",
+        "config.json:7:24 authGroups.a: `provider` is missing Correct it; docs/configuration.md says what goes here.",
         "projects/one/config.json:1:14 checks[0]: it is a number instead of string Correct it; docs/configuration.md says what goes here.",
-        "projects/one/config.json:1:31 include[0]: it is empty Correct it; docs/configuration.md says what goes here.",
+        "projects/one/config.json:1:30 include[0]: it is empty Correct it; docs/configuration.md says what goes here.",
     ];
     assert_eq!(told, expected);
     assert!(problems.to_string().lines().count() == expected.len());

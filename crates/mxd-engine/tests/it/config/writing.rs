@@ -137,3 +137,15 @@ fn what_is_typed_is_json_or_itself() {
     assert_eq!(value_of("claude-opus-5-5"), json!("claude-opus-5-5"));
     assert_eq!(value_of("[\"a\"]"), json!(["a"]));
 }
+
+#[test]
+fn a_file_that_the_user_keeps_elsewhere_stays_there() {
+    let scene = Scene::new();
+    let elsewhere = scene.places.data.join("projects/dotfiles.json");
+    set(&scene.places, Layer::User, "port", json!(1)).unwrap();
+    fs::rename(scene.file(Layer::User), &elsewhere).unwrap();
+    symlink(&elsewhere, scene.file(Layer::User)).unwrap();
+    set(&scene.places, Layer::User, "port", json!(2)).unwrap();
+    assert!(fs::symlink_metadata(scene.file(Layer::User)).unwrap().is_symlink());
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "{\n  \"port\": 2\n}\n");
+}
