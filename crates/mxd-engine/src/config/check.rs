@@ -271,7 +271,7 @@ fn check_url(text: &str, has_key: bool) -> Result<(), Fault> {
 /// What is wrong only in view of the other layers.
 pub(super) fn together(files: &[LayerFile]) -> Vec<Problem> {
     let mut problems = raised(files);
-    problems.extend(replaced_rules(files));
+    problems.extend(replaced(files));
     let groups = |file: &LayerFile| -> Vec<String> {
         let groups = file.value.get("authGroups").and_then(Value::as_object);
         groups.map(|groups| groups.keys().cloned().collect()).unwrap_or_default()
@@ -325,17 +325,28 @@ fn raised(files: &[LayerFile]) -> Vec<Problem> {
     problems
 }
 
-fn replaced_rules(files: &[LayerFile]) -> Vec<Problem> {
-    let rules = |layer: Layer| -> Vec<(String, &LayerFile, usize)> {
-        let file = files.iter().find(|file| file.layer == layer);
-        let rules = file.and_then(|file| file.value.pointer("/approvals/rules")?.as_array());
-        let named =
-            |(index, rule): (usize, &Value)| Some((rule.get("name")?.as_str()?.to_owned(), file?, index));
-        rules.map(|rules| rules.iter().enumerate().filter_map(named).collect()).unwrap_or_default()
+/// What would take the place, and with it the trust, of something the user chose.
+fn replaced(files: &[LayerFile]) -> Vec<Problem> {
+    let of = |layer: Layer| files.iter().find(|file| file.layer == layer);
+    let (Some(user), Some(repository)) = (of(Layer::User), of(Layer::Repository)) else { return Vec::new() };
+    let names = |file: &LayerFile| -> Vec<(String, String, &'static str)> {
+        let rules = file
+            .value
+            .pointer("/approvals/rules")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .enumerate();
+        let rules = rules.filter_map(|(index, rule)| {
+            Some((rule.get("name")?.as_str()?.to_owned(), format!("/approvals/rules/{index}"), "rule"))
+        });
+        let servers = file.value.get("mcpServers").and_then(Value::as_object).into_iter().flatten();
+        let servers = servers.map(|(name, _)| (name.clone(), below_pointer("/mcpServers", name), "server"));
+        rules.chain(servers).collect()
     };
-    let users: Vec<String> = rules(Layer::User).into_iter().map(|(name, _, _)| name).collect();
-    let repositorys = rules(Layer::Repository).into_iter().filter(|(name, _, _)| users.contains(name));
-    repositorys
-        .map(|(_, file, index)| file.problem(&format!("/approvals/rules/{index}"), Fault::ReplacesRule))
-        .collect()
+    let users = names(user);
+    let theirs = names(repository).into_iter();
+    let twice =
+        theirs.filter(|(name, _, what)| users.iter().any(|(other, _, kind)| (other, kind) == (name, what)));
+    twice.map(|(_, pointer, what)| repository.problem(&pointer, Fault::Replaces { what })).collect()
 }

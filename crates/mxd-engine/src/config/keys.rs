@@ -60,7 +60,8 @@ pub const KEYS: &[Key] = &[
     key("maxDepth", MayLower, Replace),
     key("clarifyTimeoutMs", MayNot, Replace),
     key("mcpServers", MayNarrow("without `$env:`, so that it gets none of your credentials"), Members),
-    key("manifest", May, Replace),
+    // A manifest says which credentials go to which server, so the user has to choose it.
+    key("manifest", MayNot, Replace),
     key("skills", May, Replace),
     key("approvals.rules", MayNarrow("only rules that deny"), ByName),
     key("approvals.fallback", MayNot, Members),

@@ -61,8 +61,8 @@ pub enum Fault {
     NotTheRepositorys { narrower: Option<&'static str> },
     #[error("a repository can only lower this, and without it {limit} holds")]
     Raised { limit: String },
-    #[error("a rule of the repository has the name of one of the user's")]
-    ReplacesRule,
+    #[error("a {what} of the repository has the name of one of the user's")]
+    Replaces { what: &'static str },
     #[error("a credential stands here in plain text, in the {layer} layer")]
     LiteralSecret { layer: Layer },
     #[error("the file holds credentials and others on this machine can read it (its mode is {mode:o})")]
@@ -115,7 +115,7 @@ impl Fault {
             Self::NotTheRepositorys { .. } | Self::Raised { .. } => {
                 "Remove it here; the user can set it for all projects or for this one, with `mxd config set`."
             }
-            Self::ReplacesRule => "Give the rule of the repository another name.",
+            Self::Replaces { .. } => "Give that of the repository another name.",
             Self::LiteralSecret { .. } => {
                 "Write `$env:NAME` here, or put the auth group into the user layer. If this file was ever shared, \
                  replace the credential."

@@ -74,6 +74,9 @@ fn change(places: &Places, layer: Layer, path: &str, value: Option<Value>) -> Re
     let (Some(folder), Some(file)) = (places.folder(layer), places.file(layer)) else {
         return Err(WriteError::NoLayer { layer });
     };
+    // People keep their own files elsewhere and link to them; such a link stays.
+    let linked = if layer == Layer::Repository { None } else { fs::canonicalize(&file).ok() };
+    let file = linked.unwrap_or(file);
     let failed = |what: &'static str| {
         let file = file.clone();
         move |source: io::Error| WriteError::Io { file, what, source }

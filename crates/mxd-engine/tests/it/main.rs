@@ -1,1 +1,12 @@
 //! The engine, from outside.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a panic is how a test speaks, in its helpers too"
+)]
+
+mod config;
+#[path = "../../../../testing/golden.rs"]
+mod golden;
+mod prompt;

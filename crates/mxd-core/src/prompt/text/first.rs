@@ -13,6 +13,9 @@ const NAMES_SHOWN: usize = 30;
 /// Bytes of one such name, of a path or of a command.
 const NAME_BYTES: usize = 300;
 
+/// Skills that are named.
+const SKILLS_SHOWN: usize = 100;
+
 /// Bytes of the description of a skill.
 const SKILL_BYTES: usize = 500;
 
@@ -132,7 +135,7 @@ impl FirstMessage<'_> {
         let one = |skill: &SkillLine<'_>| {
             format!("* {}: {}", line(skill.name), cut(&line(skill.description), SKILL_BYTES))
         };
-        let list: Vec<String> = self.skills.iter().map(one).collect();
+        let list: Vec<String> = self.skills.iter().take(SKILLS_SHOWN).map(one).collect();
         format!("\n# Skills\n\n{}\n", Fence::new("skills").around(&list.join("\n"), usize::MAX))
     }
 }

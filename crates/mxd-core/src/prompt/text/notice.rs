@@ -56,84 +56,75 @@ impl Notice<'_> {
     /// The notice as the result of a call, where no fence is needed: nobody else writes there.
     pub fn sentence(&self) -> String {
         match self {
-            Self::OutcomeUnknown { tool } => format!(
-                "Interrupted, outcome unknown: {tool} had begun when the program ended, and nobody saw how it went. It \
-                 was not run again. Find out what it did before you decide whether to repeat it."
-            ),
+            Self::OutcomeUnknown { tool } => {
+                format!("Interrupted, outcome unknown: {tool} {OUTCOME_UNKNOWN}")
+            }
             Self::NotStarted { tool } => {
-                format!("Not run: the agent was stopped before {tool} began. Nothing happened; call it again if it is still wanted.")
+                format!("Not run: the agent was stopped before {tool} began. {NOT_STARTED}")
             }
-            Self::Interrupted => {
-                "The user broke off your turn. What you had said until then stands; what was running was stopped.".to_owned()
+            Self::Interrupted => INTERRUPTED.to_owned(),
+            Self::Restarted => RESTARTED.to_owned(),
+            Self::BudgetLow { spent, given } => format!("{spent} of {given} are spent, {BUDGET_LOW}"),
+            Self::BudgetSpent { spent, given } => {
+                format!("Stopped: {spent} of {given} are spent, {BUDGET_SPENT}")
             }
-            Self::Restarted => {
-                "The program was started again. The conversation, the tree and your worktree are as they were; background \
-                 commands are gone. Go on where you were."
-                    .to_owned()
-            }
-            Self::BudgetLow { spent, given } => format!(
-                "{spent} of {given} are spent, by this task and those below it. Commit what you have, finish the most \
-                 valuable part, and report what is left; at the limit you are stopped. The task above can give more."
-            ),
-            Self::BudgetSpent { spent, given } => format!(
-                "Stopped: {spent} of {given} are spent, and the next step could cost more than is left. The task above \
-                 or the user can give more."
-            ),
             Self::LimitNear { what, used, limit } => {
-                format!("{used} of {limit} {what} are used. Commit, finish the most valuable part, and report what is left.")
+                format!("{used} of {limit} {what} are used. {LIMIT_NEAR}")
             }
             Self::LimitReached { what, limit } => {
-                format!("Stopped: the limit of {limit} {what} is reached. The task above or the user can raise it.")
+                format!("Stopped: the limit of {limit} {what} is reached. {LIMIT_REACHED}")
             }
-            Self::Undeliverable { .. } | Self::LaunchFailed { .. } | Self::ChildEnded { .. } => self.about_a_task(),
-            Self::ClarifyExpired { question } => format!(
-                "Nobody answered in time: {}\nDecide yourself: take what is easiest to undo, and say in your report that you did.",
-                cut(question, DETAIL_BYTES)
-            ),
-            Self::AnswerCut => {
-                "Your answer reached the limit of its length and was cut. Go on where it ends, in smaller steps; write \
-                 long files in parts."
-                    .to_owned()
+            Self::Undeliverable { to, why } => {
+                format!("Your message to {to} was not delivered: {}", cut(why, DETAIL_BYTES))
             }
-            Self::Refused => {
-                "The model declined to answer the last step. If the task is legitimate, approach it differently or say in \
-                 your report what could not be done."
-                    .to_owned()
+            Self::LaunchFailed { task, title, why } => {
+                format!("{task} ({title}) could not be started: {}\n{LAUNCH_FAILED}", cut(why, DETAIL_BYTES))
             }
-            Self::Repeating { what, times } => format!(
-                "{} {times} times without any change. Stop repeating it. Write down what is known, question the \
-                 assumption behind it, and try something of a different kind, or ask.",
-                cut(what, DETAIL_BYTES)
-            ),
+            Self::ChildEnded { task, title, why } => {
+                format!(
+                    "{task} ({title}) was ended by the program: {}\n{CHILD_ENDED}",
+                    cut(why, DETAIL_BYTES)
+                )
+            }
+            Self::ClarifyExpired { question } => {
+                format!("Nobody answered in time: {}\n{CLARIFY_EXPIRED}", cut(question, DETAIL_BYTES))
+            }
+            Self::AnswerCut => ANSWER_CUT.to_owned(),
+            Self::Refused => REFUSED.to_owned(),
+            Self::Repeating { what, times } => {
+                format!("{} {times} times without any change. {REPEATING}", cut(what, DETAIL_BYTES))
+            }
             Self::Drifted { expected, found } => format!(
-                "Your worktree is on {found} instead of its own branch {expected}. Nothing on another branch is merged or \
-                 checked. Bring your commits to {expected} and stay there."
+                "Your worktree is on {found} instead of its own branch {expected}. Nothing on another branch is merged \
+                 or checked. Bring your commits to {expected} and stay there."
             ),
-            Self::Compacted => {
-                "The conversation was summarised to make room. What stands above is all that is left of it here; search_logs \
-                 finds the rest. You are not done unless it says so."
-                    .to_owned()
-            }
-        }
-    }
-
-    fn about_a_task(&self) -> String {
-        let why = |why: &str| cut(why, DETAIL_BYTES);
-        match self {
-            Self::Undeliverable { to, why: reason } => {
-                format!("Your message to {to} was not delivered: {}", why(reason))
-            }
-            Self::LaunchFailed { task, title, why: reason } => format!(
-                "{task} ({title}) could not be started: {}\nIts message waits; it starts with the next message once the \
-                 cause is gone.",
-                why(reason)
-            ),
-            Self::ChildEnded { task, title, why: reason } => format!(
-                "{task} ({title}) was ended by the program: {}\nWhat it committed is on its branch, and a message \
-                 brings it back.",
-                why(reason)
-            ),
-            _ => String::new(),
+            Self::Compacted => COMPACTED.to_owned(),
         }
     }
 }
+
+const OUTCOME_UNKNOWN: &str = "had begun when the program ended, and nobody saw how it went. It was not run again. Find \
+    out what it did before you decide whether to repeat it.";
+const NOT_STARTED: &str = "Nothing happened; call it again if it is still wanted.";
+const INTERRUPTED: &str =
+    "The user broke off your turn. What you had said until then stands; what was running was stopped.";
+const RESTARTED: &str = "The program was started again. The conversation, the tree and your worktree are as they were; \
+    background commands are gone. Go on where you were.";
+const BUDGET_LOW: &str = "by this task and those below it. Commit what you have, finish the most valuable part, and \
+    report what is left; at the limit you are stopped. The task above can give more.";
+const BUDGET_SPENT: &str =
+    "and the next step could cost more than is left. The task above or the user can give more.";
+const LIMIT_NEAR: &str = "Commit, finish the most valuable part, and report what is left.";
+const LIMIT_REACHED: &str = "The task above or the user can raise it.";
+const LAUNCH_FAILED: &str = "Its message waits; it starts with the next message once the cause is gone.";
+const CHILD_ENDED: &str = "What it committed is on its branch, and a message brings it back.";
+const CLARIFY_EXPIRED: &str =
+    "Decide yourself: take what is easiest to undo, and say in your report that you did.";
+const ANSWER_CUT: &str = "Your answer reached the limit of its length and was cut. Go on where it ends, in smaller \
+    steps; write long files in parts.";
+const REFUSED: &str = "The model declined to answer the last step. If the task is legitimate, approach it differently \
+    or say in your report what could not be done.";
+const REPEATING: &str = "Stop repeating it. Write down what is known, question the assumption behind it, and try \
+    something of a different kind, or ask.";
+const COMPACTED: &str = "The conversation was summarised to make room. What stands above is all that is left of it \
+    here; search_logs finds the rest. You are not done unless it says so.";

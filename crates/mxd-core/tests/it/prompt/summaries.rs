@@ -91,6 +91,8 @@ fn what_a_model_writes_into_the_sections_of_the_record_stands_behind_it() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn what_the_user_said_last_survives_word_by_word(
         lengths in prop::collection::vec(1usize..40_000, 1..12), answer in ".{0,200}",
