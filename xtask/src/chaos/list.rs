@@ -46,4 +46,11 @@ pub(super) const CHAOS: &[Chaos] = &[
         filter: "random_conversations",
         description: "random conversations on three wires: no broken rule, no broken prefix",
     },
+    Chaos {
+        name: "worktrees",
+        package: "mxd-engine",
+        target: "it",
+        filter: "worktrees_in_parallel",
+        description: "32 worktrees at once, made and removed beside a user who commits",
+    },
 ];

@@ -15,7 +15,7 @@ pub const RUN: Duration = Duration::from_secs(300);
 pub const GRACE: Duration = Duration::from_secs(2);
 
 /// How often a change is tried again while somebody else holds a lock file.
-pub const LOCK_ATTEMPTS: u32 = 12;
+pub const LOCK_ATTEMPTS: u32 = 10;
 
 /// The wait before the second attempt; it doubles with each further one, up to [`LOCK_WAIT_MOST`].
 pub const LOCK_WAIT: Duration = Duration::from_millis(10);

@@ -13,6 +13,7 @@ mod error;
 mod files;
 pub mod grave;
 mod heads;
+pub mod init;
 mod lane;
 pub mod limits;
 mod living;

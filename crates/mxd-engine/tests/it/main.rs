@@ -10,3 +10,8 @@ mod config;
 #[path = "../../../../testing/golden.rs"]
 mod golden;
 mod prompt;
+#[path = "../../../../testing/dice.rs"]
+mod dice;
+mod git;
+#[path = "../../../../testing/rounds.rs"]
+mod rounds;

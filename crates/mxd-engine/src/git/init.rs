@@ -1,0 +1,142 @@
+//! The example of a set-up script, made for what the project is built with.
+//!
+//! It is an example because a wrong script costs more than none: the user reads it, saves it without `.example`, and
+//! commits it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::error::GitError;
+use super::files::Beneath;
+
+/// Where the example goes.
+pub const EXAMPLE: &str = ".mxd/hooks/setup_worktree.sh.example";
+
+/// A way to get what a project needs.
+struct Kit {
+    name: &'static str,
+    /// Any of these files is its sign.
+    signs: &'static [&'static str],
+    /// Kits that this one does the work of.
+    replaces: &'static [&'static str],
+    command: &'static str,
+}
+
+const KITS: &[Kit] = &[
+    Kit { name: "cargo", signs: &["Cargo.toml"], replaces: &[], command: "cargo fetch" },
+    Kit {
+        name: "bun",
+        signs: &["bun.lock", "bun.lockb"],
+        replaces: &["npm"],
+        command: "bun install --frozen-lockfile",
+    },
+    Kit {
+        name: "pnpm",
+        signs: &["pnpm-lock.yaml"],
+        replaces: &["npm"],
+        command: "pnpm install --frozen-lockfile",
+    },
+    Kit {
+        name: "yarn",
+        signs: &["yarn.lock"],
+        replaces: &["npm"],
+        command: "yarn install --frozen-lockfile",
+    },
+    Kit { name: "npm", signs: &["package.json", "package-lock.json"], replaces: &[], command: NPM },
+    Kit { name: "uv", signs: &["uv.lock"], replaces: &["pip"], command: "uv sync --frozen" },
+    Kit {
+        name: "pip",
+        signs: &["requirements.txt", "pyproject.toml", "setup.py"],
+        replaces: &[],
+        command: PIP,
+    },
+    Kit { name: "go", signs: &["go.mod"], replaces: &[], command: "go mod download" },
+    Kit {
+        name: "maven",
+        signs: &["pom.xml"],
+        replaces: &[],
+        command: "mvn --batch-mode --quiet dependency:go-offline",
+    },
+];
+
+const NPM: &str = "if [ -f package-lock.json ]; then npm ci; else npm install; fi";
+
+const PIP: &str = "python3 -m venv .venv
+if [ -f requirements.txt ]; then .venv/bin/pip install --requirement requirements.txt
+else .venv/bin/pip install --editable .; fi";
+
+const HEAD: &str = "#!/usr/bin/env bash
+# Makes a new worktree ready for an agent. It runs in the worktree, inside the sandbox; $1 is the worktree's path.
+# When it fails, the worktree is not used.
+#
+# This is an example. Read it, save it as setup_worktree.sh, and commit it: worktrees run the committed one.
+set -euo pipefail
+";
+
+const NOTHING: &str = "
+# Nothing was recognised here. Install what the project needs, for example:
+# make deps
+";
+
+/// What became of the example.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Example {
+    /// It was written.
+    Written {
+        /// Where.
+        path: PathBuf,
+        /// What was recognised.
+        kits: Vec<&'static str>,
+    },
+    /// There was one, and it stayed as it was.
+    Kept {
+        /// Where.
+        path: PathBuf,
+    },
+}
+
+/// What a project is built with, by the files at its top.
+#[must_use]
+pub fn detect(folder: &Path) -> Vec<&'static str> {
+    kits(folder).iter().map(|kit| kit.name).collect()
+}
+
+fn kits(folder: &Path) -> Vec<&'static Kit> {
+    let there = |kit: &&Kit| kit.signs.iter().any(|sign| folder.join(sign).is_file());
+    let found: Vec<_> = KITS.iter().filter(there).collect();
+    let replaced = |kit: &Kit| found.iter().any(|other| other.replaces.contains(&kit.name));
+    found.iter().copied().filter(|kit| !replaced(kit)).collect()
+}
+
+/// The text of the example.
+#[must_use]
+pub fn script(folder: &Path) -> String {
+    let kits = kits(folder);
+    let mut text = HEAD.to_owned();
+    if kits.is_empty() {
+        text.push_str(NOTHING);
+    }
+    for kit in kits {
+        text.push_str(&format!("\n# {}\n{}\n", kit.name, kit.command));
+    }
+    text
+}
+
+/// Writes the example into a project. What is there already stays.
+///
+/// # Errors
+///
+/// When it cannot be written.
+pub fn write_example(folder: &Path) -> Result<Example, GitError> {
+    let path = folder.join(EXAMPLE);
+    let kits = detect(folder);
+    let made = Beneath::new(folder).and_then(|files| files.create(Path::new(EXAMPLE), 0o666));
+    match made.and_then(|mut file| io::Write::write_all(&mut file, script(folder).as_bytes())) {
+        Ok(()) => Ok(Example::Written { path, kits }),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && fs::symlink_metadata(&path).is_ok() => {
+            Ok(Example::Kept { path })
+        }
+        Err(source) => Err(GitError::File { action: "write", path, source }),
+    }
+}

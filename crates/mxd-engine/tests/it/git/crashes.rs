@@ -1,0 +1,166 @@
+//! The daemon gone at every step: what it left is made good by asking again, and nothing is lost.
+//!
+//! A git program that stops at its n-th call and says so stands for the crash; the daemon's future is dropped there,
+//! with no chance to clean up.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use mxd_engine::git::merge::{self, Outcome};
+use mxd_engine::git::worktree::{self, How};
+use mxd_engine::git::{Git, Repository, grave};
+
+use super::merging::assert_nothing_left;
+use super::remove::{assert_gone, removal};
+use super::yard::{Yard, nobody, plainly, task, write};
+
+const PROGRAM: &str = "#!/bin/sh
+cd_less='FOLDER'
+n=$(($(cat \"$cd_less/count\") + 1))
+echo $n > \"$cd_less/count\"
+if [ $n = $(cat \"$cd_less/stop\") ]; then
+    if [ $(cat \"$cd_less/when\") = after ]; then git \"$@\" > /dev/null; fi
+    echo stopped > \"$cd_less/tell\"
+    exec cat \"$cd_less/hold\"
+fi
+exec git \"$@\"
+";
+
+/// A git that stops.
+struct Brittle {
+    folder: PathBuf,
+}
+
+/// Around which call it stops.
+#[derive(Debug, Clone, Copy)]
+enum When {
+    Before,
+    After,
+}
+
+/// Where to stop, and the repository whose git does.
+struct Stop {
+    at: usize,
+    when: When,
+    repository: Repository,
+}
+
+impl Brittle {
+    fn new(yard: &Yard) -> Self {
+        let folder = yard.at("brittle");
+        let brittle = Self { folder };
+        write(&brittle.folder.join("git"), &PROGRAM.replace("FOLDER", &brittle.folder.display().to_string()));
+        fs::set_permissions(brittle.folder.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+        for pipe in ["tell", "hold"] {
+            let made = std::process::Command::new("mkfifo").arg(brittle.folder.join(pipe)).status().unwrap();
+            assert!(made.success());
+        }
+        brittle.set(0, When::Before);
+        brittle
+    }
+
+    fn git(&self, git: Git) -> Git {
+        git.program(self.folder.join("git"))
+    }
+
+    fn set(&self, stop: usize, when: When) {
+        write(&self.folder.join("count"), "0\n");
+        write(&self.folder.join("stop"), &format!("{stop}\n"));
+        write(&self.folder.join("when"), if matches!(when, When::After) { "after" } else { "before" });
+    }
+
+    /// Runs something until it ends or stops; whether it ended.
+    async fn until_stop<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let pipe = self.folder.join("tell");
+        let mut told = tokio::task::spawn_blocking(move || fs::read_to_string(pipe).unwrap());
+        tokio::select! {
+            _ = &mut told => None,
+            ended = work => {
+                write_to_pipe(&self.folder.join("tell"));
+                told.await.unwrap();
+                Some(ended)
+            }
+        }
+    }
+}
+
+fn write_to_pipe(path: &std::path::Path) {
+    let mut pipe = fs::File::options().write(true).open(path).unwrap();
+    std::io::Write::write_all(&mut pipe, b"ended\n").unwrap();
+}
+
+/// Every place at which an operation can stop, until it does not stop any more.
+async fn everywhere<W: AsyncFn(&Yard, &Brittle, Stop) -> bool>(work: W) -> usize {
+    for stop in 1..100 {
+        for when in [When::Before, When::After] {
+            let yard = Yard::new();
+            let brittle = Brittle::new(&yard);
+            let repository = yard.repository_with(brittle.git(yard.git())).await;
+            if work(&yard, &brittle, Stop { at: stop, when, repository }).await {
+                return stop - 1;
+            }
+        }
+    }
+    panic!("it never ends");
+}
+
+#[tokio::test]
+async fn a_worktree_that_was_being_made_is_made_when_asked_again() {
+    let stops = everywhere(async |yard, brittle, stop| {
+        brittle.set(stop.at, stop.when);
+        let ended = brittle.until_stop(worktree::create(&stop.repository, &yard.request(1), nobody)).await;
+        let again = yard.create(1).await;
+        assert!(ended.is_some() || again.how == How::Made || again.how == How::Reused);
+        assert_eq!(again.worktree.base.as_str(), yard.user("rev-parse main"));
+        assert_eq!(yard.git_in(&again.worktree.folder, "status --porcelain"), "");
+        assert_eq!(yard.user("worktree list").lines().count(), 2);
+        assert_eq!(yard.user("for-each-ref refs/heads/mxd").lines().count(), 1);
+        yard.user("fsck --strict");
+        ended.is_some()
+    })
+    .await;
+    assert!(stops >= 6, "{stops}");
+}
+
+#[tokio::test]
+async fn a_worktree_that_was_being_removed_is_removed_when_asked_again_and_kept() {
+    let stops = everywhere(async |yard, brittle, stop| {
+        let worktree = yard.create(1).await.worktree;
+        let head = yard.commit(&worktree, "committed.txt", "committed\n");
+        write(&worktree.folder.join("untracked"), "untracked\n");
+        brittle.set(stop.at, stop.when);
+        let ended = brittle.until_stop(worktree::remove(&stop.repository, &removal(&worktree))).await;
+        let plain = yard.repository().await;
+        worktree::remove(&plain, &removal(&worktree)).await.unwrap();
+        assert_gone(yard, &worktree);
+        let restored = grave::restore(&plain, task(1), &yard.at("back")).await.unwrap();
+        assert_eq!(restored.head.as_str(), head);
+        assert_eq!((yard.read("back/untracked"), yard.read("back/committed.txt")), ("untracked\n".into(), "committed\n".into()));
+        ended.is_some()
+    })
+    .await;
+    assert!(stops >= 10, "{stops}");
+}
+
+#[tokio::test]
+async fn a_merge_that_stopped_is_made_once_when_asked_again() {
+    let stops = everywhere(async |yard, brittle, stop| {
+        let worktree = yard.create(1).await.worktree;
+        yard.commit(&worktree, "new.txt", "new\n");
+        let mut request = yard.merge(&worktree);
+        request.check = Some(vec!["true".into()]);
+        brittle.set(stop.at, stop.when);
+        let ended = brittle.until_stop(merge::merge(&stop.repository, &request, plainly)).await;
+        let again = merge::merge(&yard.repository().await, &request, plainly).await.unwrap();
+        let fine = matches!(again, Outcome::Merged(_) | Outcome::AlreadyMerged { .. });
+        assert!(fine, "stopped {:?} {}: {again:?}", stop.when, stop.at);
+        assert_eq!(yard.user("log --format=%s --first-parent main"), "Merge some work\nstart");
+        assert_eq!(yard.user("status --porcelain"), "");
+        assert_eq!(yard.read("repo/new.txt"), "new\n");
+        assert_nothing_left(yard);
+        ended.is_some()
+    })
+    .await;
+    assert!(stops >= 15, "{stops}");
+}

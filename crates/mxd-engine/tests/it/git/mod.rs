@@ -1,0 +1,10 @@
+//! Git for agents, with real repositories.
+
+mod crashes;
+mod create;
+mod crowd;
+mod hostile;
+mod looking;
+mod merging;
+mod remove;
+mod yard;
