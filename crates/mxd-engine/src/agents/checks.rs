@@ -27,7 +27,7 @@ impl Agents {
 
     async fn check(&self, task: TaskId, stop: &CancellationToken) -> Result<Checked, String> {
         let repository = &self.surroundings().repository;
-        let checks = self.parts().shown.look(|state| {
+        let checks: Vec<String> = self.parts().shown.look(|state| {
             let fields = state.tree().get(task).and_then(|node| node.task());
             fields.map(|fields| fields.checks.clone()).unwrap_or_default()
         });

@@ -125,10 +125,10 @@ impl Agents {
     /// Runs the set-up script where the agent's own commands will run, with the same rights.
     async fn set_up(&self, task: TaskId, errand: Errand) -> std::io::Result<Ran> {
         let repository = &self.surroundings().repository;
-        let place = worktree::place_of(repository, &errand.folder)?;
+        let own = worktree::own_folder_of(repository, &errand.folder).map_err(std::io::Error::other)?;
         let shared = Shared {
             common: repository.common().to_owned(),
-            own: place,
+            own,
             branches: format!("{}/{task}", crate::git::NAMESPACE),
         };
         let root = Root { path: errand.folder.clone(), access: Access::Write };
@@ -143,7 +143,8 @@ impl Agents {
     /// What an agent is told before anything else.
     pub(super) fn first_message(&self, task: TaskId, folder: &Path, created: Option<&Created>) -> String {
         let memory = load_memory(folder);
-        let left_behind = created.map(|created| created.disclosure.left_behind()).unwrap_or_default();
+        let disclosed = created.map(|created| created.disclosure.to_string()).unwrap_or_default();
+        let left_behind: Vec<String> = disclosed.lines().skip(1).map(str::to_owned).collect();
         self.parts().shown.look(|state| {
             let Some(node) = state.tree().get(task) else { return String::new() };
             let base = created.map(|created| BaseText {
@@ -163,7 +164,7 @@ fn first_text(state: &State, node: &Node, (folder, base, memory): (&str, Option<
         Some(above) => Above::Task { id: above.id, title: &above.title },
     };
     let funds = match fields.and_then(|fields| fields.budget_usd) {
-        Some(given) => Funds::Own { given, spent: fields.map_or(Usd::ZERO, |fields| fields.spent_usd) },
+        Some(given) => Funds::Limited { given, spent: fields.map_or(Usd::ZERO, |fields| fields.spent_usd) },
         None => Funds::Unlimited,
     };
     let message = FirstMessage {

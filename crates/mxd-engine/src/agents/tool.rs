@@ -173,16 +173,12 @@ fn completion(ended: Completion) -> BackgroundComplete {
         },
         Ending::Killed | Ending::Lost(_) => None,
     };
-    let seconds = match &ended.ending {
-        Ending::Exit(exit) => u64::try_from(exit.usage.wall.as_millis()).unwrap_or(u64::MAX),
-        Ending::Killed | Ending::Lost(_) => 0,
-    };
     let output = format!("{} ({} bytes)\n{}", ended.output.display(), ended.output_bytes, ended.tail);
     BackgroundComplete {
         command_id: ended.id,
         command: ended.command,
         exit_code,
-        duration_ms: seconds,
+        duration_ms: u64::try_from(ended.lasted.as_millis()).unwrap_or(u64::MAX),
         stdout: Some(output),
         stderr: None,
     }

@@ -24,6 +24,7 @@ mod refs;
 mod repository;
 mod run;
 mod snapshot;
+pub mod scratch;
 pub mod space;
 mod status;
 pub mod worktree;

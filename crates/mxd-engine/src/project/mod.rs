@@ -19,7 +19,8 @@ use mxd_core::state::State;
 use mxd_store::Log;
 use tokio::sync::{broadcast, mpsc};
 
-use self::hub::{Hub, Shown};
+use self::hub::Hub;
+pub(crate) use self::hub::Shown;
 pub use self::wish::{Receipt, WishError};
 pub(crate) use self::wish::Wish;
 use crate::agents::{Agents, Surroundings};

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -27,6 +28,8 @@ pub struct Completion {
     pub call: CallId,
     /// What it was.
     pub command: String,
+    /// How long it ran.
+    pub lasted: Duration,
     /// How it ended.
     pub ending: Ending,
     /// Where its output is.
@@ -162,6 +165,7 @@ impl Table {
                 id: name(number),
                 call: running.call.clone(),
                 command: running.command.clone(),
+                lasted: running.since.elapsed(),
                 ending: ended.ending.clone(),
                 output: ended.output.path.clone(),
                 output_bytes: ended.output.total_bytes,

@@ -42,6 +42,22 @@ pub struct Hunk {
     pub text: String,
 }
 
+impl std::fmt::Display for Conflicts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Files in conflict: {}", self.files)?;
+        for conflict in &self.described {
+            write!(f, "\n\n{}", conflict.path)?;
+            for hunk in &conflict.hunks {
+                write!(f, "\n(line {})\n{}", hunk.line, hunk.text.trim_end())?;
+            }
+            if conflict.more_hunks > 0 {
+                write!(f, "\n(and {} more places)", conflict.more_hunks)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Describes what `git merge-tree` answered: a tree, the files in conflict, an empty part, and messages.
 pub(super) async fn describe(
     repository: &Repository,

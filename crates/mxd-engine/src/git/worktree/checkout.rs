@@ -52,7 +52,7 @@ pub(in super::super) async fn register_detached(
     Ok(own)
 }
 
-fn own_folder(repository: &Repository, folder: &Path) -> Result<PathBuf, GitError> {
+pub(super) fn own_folder(repository: &Repository, folder: &Path) -> Result<PathBuf, GitError> {
     let known = repository.entries()?.into_iter().find(|entry| entry.folder.as_deref() == Some(folder));
     let lost = || GitError::File {
         action: "find the worktree of",

@@ -66,6 +66,15 @@ pub fn find(repository: &Repository, task: TaskId) -> Result<Option<Worktree>, G
     }
 }
 
+/// Where git keeps what belongs to the worktree at this folder alone, ready or not.
+///
+/// # Errors
+///
+/// When git knows no worktree there.
+pub fn own_folder_of(repository: &Repository, folder: &std::path::Path) -> Result<PathBuf, GitError> {
+    checkout::own_folder(repository, folder)
+}
+
 /// The worktrees that are ready, of all tasks.
 ///
 /// # Errors
