@@ -216,6 +216,11 @@ impl Agents {
         }
     }
 
+    /// Cancelled when the project is closed.
+    pub(crate) fn closing(&self) -> CancellationToken {
+        self.inner.closing.clone()
+    }
+
     /// Ends everything and waits until it has ended.
     pub(crate) async fn close(&self) {
         self.inner.closing.cancel();

@@ -71,7 +71,16 @@ impl Hub {
     pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Wish>) {
         let mut arguments = Arguments::default();
         let mut group = Vec::with_capacity(GROUP);
-        while inbox.recv_many(&mut group, GROUP).await > 0 {
+        let closing = self.agents.closing();
+        loop {
+            let taken = tokio::select! {
+                biased;
+                () = closing.cancelled() => return,
+                taken = inbox.recv_many(&mut group, GROUP) => taken,
+            };
+            if taken == 0 {
+                return;
+            }
             let mut wishes: VecDeque<Wish> = group.drain(..).collect();
             let mut decided = Vec::new();
             while let Some(wish) = wishes.pop_front() {

@@ -18,6 +18,7 @@ use mxd_core::limits::Limits;
 use mxd_core::state::State;
 use mxd_store::Log;
 use tokio::sync::{broadcast, mpsc};
+use tokio::task::JoinHandle;
 
 use self::hub::Hub;
 pub(crate) use self::hub::Shown;
@@ -68,6 +69,8 @@ struct Shared {
     wishes: mpsc::Sender<Wish>,
     deltas: broadcast::Sender<Delta>,
     agents: Agents,
+    /// The loop, to be waited for.
+    hub: tokio::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Project {
@@ -94,8 +97,9 @@ impl Project {
         });
         let owed: Vec<TaskId> = owed(&state);
         let hub = Hub { log: Arc::clone(&log), state, shown: Arc::clone(&shown), limits: opening.limits, agents: agents.clone() };
-        tokio::spawn(hub.run(inbox));
-        let project = Self { shared: Arc::new(Shared { id: opening.id, log, shown, wishes, deltas, agents }) };
+        let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox))));
+        let shared = Shared { id: opening.id, log, shown, wishes, deltas, agents, hub };
+        let project = Self { shared: Arc::new(shared) };
         for task in owed {
             // Nobody waits for the answers: what a boot decides is in the log.
             let _decided = project.wish(Actor::Daemon, Op::Session { task, op: SessionOp::Boot }).await;
@@ -137,6 +141,10 @@ impl Project {
     /// Ends all agents and waits until nothing of them runs. What was going on is taken up by the next opening.
     pub async fn close(&self) {
         self.shared.agents.close().await;
+        if let Some(hub) = self.shared.hub.lock().await.take() {
+            // A loop that broke has ended, too.
+            let _ended = hub.await;
+        }
     }
 }
 

@@ -13,5 +13,6 @@ mod prompt;
 #[path = "../../../../testing/dice.rs"]
 mod dice;
 mod git;
+mod journey;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;

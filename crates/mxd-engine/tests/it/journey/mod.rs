@@ -1,0 +1,7 @@
+//! Journeys: whole stories with real git, real processes in the real sandbox, and a scripted model behind real HTTP.
+
+mod endings;
+mod restarts;
+mod stage;
+mod steering;
+mod tree;
