@@ -266,7 +266,7 @@ vocabulary! {
         AgentRested(AgentRested) = "agent_rested", Record, Session;
         AgentStopped(AgentStopped) = "agent_stopped", Record, Session;
         AgentInterrupted(AgentInterrupted) = "agent_interrupted", Conversation, Session;
-        Error(ErrorRaised) = "error", Record, Session;
+        Error(ErrorRaised) = "error", Record, Passes;
         ClarificationRequested(ClarificationRequested) = "clarification_requested", Conversation, Session;
         ClarificationAnswered(ClarificationAnswered) = "clarification_answered", Conversation, Session;
         ClarificationExpired(ClarificationExpired) = "clarification_expired", Conversation, Session;

@@ -18,6 +18,11 @@ use crate::event::body::{CallMade, DoneStatus, RestReason, Terms, ToolCallId, Tu
 use crate::id::{ApprovalId, ClarificationId};
 use crate::time::Millis;
 
+/// The stop reason of a model call that failed and may succeed when it is made again.
+pub(crate) const FAILING: &str = "error";
+/// The stop reason of one that failed for good.
+pub(crate) const FAILED: &str = "failed";
+
 /// Where the conversation of a task stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -100,7 +105,7 @@ pub struct Waiting {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Streak {
-    /// Model calls that failed, one after the other.
+    /// Model calls that failed and might have succeeded, one after the other.
     pub failures: u32,
     /// Answers that were cut off, one after the other.
     pub cut_off: u32,

@@ -12,7 +12,7 @@ use crate::event::body::{
     TurnPurpose, Usage,
 };
 use crate::message::{Compact, NoticeTopic};
-use crate::session::fingerprint;
+use crate::session::{FAILED, FAILING, fingerprint};
 use crate::time::Millis;
 
 pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Refusal> {
@@ -152,7 +152,11 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
     let summarising = turn.session.asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
     let broken_off = turn.session.interrupted || turn.is_stopped();
     let (failures, message) = (turn.session.streak.failures, failure.message.clone());
-    let stop_reason = if broken_off { StopReason::Cancelled } else { StopReason::Other("error".to_owned()) };
+    let stop_reason = match failure.passing {
+        _ if broken_off => StopReason::Cancelled,
+        true => StopReason::Other(FAILING.to_owned()),
+        false => StopReason::Other(FAILED.to_owned()),
+    };
     let Failure { usage, cost, .. } = failure;
     if !broken_off {
         turn.error(&failure.class, failure.message, failure.advice);
