@@ -67,6 +67,11 @@ pub struct Session {
     pub(crate) life: Life,
 }
 
+/// Whether an agent can rest in an open call of this tool.
+fn is_waiting(tool: &str) -> bool {
+    ["mcp__mxd__yield", "mcp__mxd__done"].contains(&tool)
+}
+
 /// A model call that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -214,10 +219,11 @@ impl Session {
             || self.calls.iter().any(|call| !self.waits_in(&call.id))
     }
 
-    /// Whether this call is one by which the agent waits: the open `yield` or `done` it rests in.
+    /// Whether this call is one by which the agent waits: the open `yield` or `done` it rests in, for whatever reason it
+    /// rests by now.
     pub(crate) fn waits_in(&self, call: &ToolCallId) -> bool {
-        let resting = matches!(self.rest, Some(RestReason::Yield | RestReason::Done));
-        resting && self.calls.last().is_some_and(|last| last.id == *call)
+        let resting = self.rest.is_some() && self.finishing.is_none();
+        resting && self.calls.last().is_some_and(|last| last.id == *call && is_waiting(&last.tool))
     }
 
     /// Whether it is the agent's turn to be asked, without anybody writing to it.

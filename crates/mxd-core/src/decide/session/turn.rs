@@ -2,6 +2,7 @@
 
 use super::super::plan::Plan;
 use super::super::{Effect, Refusal};
+use super::money::Settled;
 use crate::event::body::{AgentRested, ErrorRaised, RestReason, ToolCallId, ToolResult};
 use crate::event::{Event, EventBody};
 use crate::id::TaskId;
@@ -15,12 +16,14 @@ pub(super) struct Turn<'a, 'p> {
     pub(super) task: TaskId,
     /// The session as it stands after what is planned so far.
     pub(super) session: Session,
+    /// Model calls that this decision settles.
+    pub(super) settled: Vec<Settled>,
 }
 
 impl<'a, 'p> Turn<'a, 'p> {
     pub(super) fn of(plan: &'a mut Plan<'p>, task: TaskId) -> Self {
         let session = plan.state.session(task).clone();
-        Self { plan, task, session }
+        Self { plan, task, session, settled: Vec::new() }
     }
 
     /// Plans an event of this task.
