@@ -16,6 +16,7 @@ impl Session {
     pub(crate) fn apply(&mut self, body: &EventBody, at: Millis) {
         match body {
             EventBody::TaskStarted(_) => self.launching = true,
+            EventBody::OrchestrationStarted(_) => self.launching = false,
             EventBody::SessionConfig(body) => self.open(body),
             EventBody::Message(body) => self.receive(body),
             EventBody::TurnStarted(body) => {

@@ -20,22 +20,24 @@ pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Re
     let Some(asking) = asking else {
         return Err(Refusal::Late { task: turn.task, what: "an answer" });
     };
-    if asking.purpose == TurnPurpose::Summary && !turn.session.interrupted && !turn.is_stopped() {
+    let broken_off = turn.is_broken_off() || answer.stop == StopReason::Cancelled;
+    if asking.purpose == TurnPurpose::Summary && !broken_off {
         return compact::summarised(turn, answer);
     }
-    let broken_off = turn.session.interrupted || turn.is_stopped() || answer.stop == StopReason::Cancelled;
     let Answer { items, stop, usage, cost, .. } = answer;
     let made: Vec<ToolCall> = items.iter().filter_map(AnswerItem::call).cloned().collect();
-    let calls = if broken_off { texts_only(turn, items) } else { write_down(turn, items) };
+    let calls = match asking.purpose {
+        // Nobody has read half a summary.
+        TurnPurpose::Summary => Vec::new(),
+        // What a model that will not answer still wants of tools is not what was asked for.
+        TurnPurpose::Work if broken_off || stop == StopReason::Refusal => texts_only(turn, items),
+        TurnPurpose::Work => write_down(turn, items),
+    };
     let stop_reason = if broken_off { StopReason::Cancelled } else { stop.clone() };
     turn.emit(TurnEnded { stop_reason, usage, cost_usd: cost, calls });
     money::settle(turn, Settling::Cost(cost));
-    if turn.is_stopped() || !turn.works() {
-        return Ok(());
-    }
     if broken_off {
-        turn.rest(RestReason::Interrupted);
-        turn.effect(Effect::Wake { task: turn.task });
+        turn.break_off();
         return Ok(());
     }
     if !turn.session.calls.is_empty() {
@@ -150,7 +152,7 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
         return Err(Refusal::Late { task: turn.task, what: "an answer" });
     }
     let summarising = turn.session.asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
-    let broken_off = turn.session.interrupted || turn.is_stopped();
+    let broken_off = turn.is_broken_off();
     let (failures, message) = (turn.session.streak.failures, failure.message.clone());
     let stop_reason = match failure.passing {
         _ if broken_off => StopReason::Cancelled,
@@ -163,12 +165,8 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
     }
     turn.emit(TurnEnded { stop_reason, usage, cost_usd: cost, calls: Vec::new() });
     money::settle(turn, Settling::Cost(cost));
-    if turn.is_stopped() || !turn.works() {
-        return Ok(());
-    }
     if broken_off {
-        turn.rest(RestReason::Interrupted);
-        turn.effect(Effect::Wake { task: turn.task });
+        turn.break_off();
         return Ok(());
     }
     turn.rest(RestReason::Failed);

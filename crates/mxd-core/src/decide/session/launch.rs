@@ -37,7 +37,6 @@ pub(super) fn launched(turn: &mut Turn<'_, '_>, launched: Launched) -> Result<()
     if fresh {
         turn.emit(config);
     }
-    turn.session.launching = false;
     let mut first = Reading::default();
     if !header.is_empty() {
         let (id, body) = (turn.plan.new_id(), Message::from(WorkContext { content: header }));

@@ -67,6 +67,21 @@ impl<'a, 'p> Turn<'a, 'p> {
         self.session.rest == Some(RestReason::Stopped)
     }
 
+    /// Whether what the model or a tool comes to is not wanted any more.
+    pub(super) fn is_broken_off(&self) -> bool {
+        self.session.interrupted || self.is_stopped() || !self.works()
+    }
+
+    /// The turn is over before its time. Who was stopped stays so; who was written to since then goes on.
+    pub(super) fn break_off(&mut self) {
+        if !self.is_stopped() {
+            self.rest(RestReason::Interrupted);
+        }
+        if self.works() {
+            self.effect(Effect::Wake { task: self.task });
+        }
+    }
+
     pub(super) fn error(&mut self, class: &str, message: impl Into<String>, advice: Option<String>) {
         self.emit(ErrorRaised { message: message.into(), class: Some(class.to_owned()), advice });
     }
