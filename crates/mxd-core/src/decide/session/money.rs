@@ -1,7 +1,7 @@
 //! Money: set aside before a call, settled after it, handed down and back.
 
 use super::turn::Turn;
-use crate::decide::{Actor, Effect, Refusal};
+use crate::decide::{Actor, Refusal};
 use crate::event::body::{
     BudgetExceeded, BudgetGranted, BudgetRefunded, BudgetSettled, BudgetWarning, RestReason,
 };
@@ -130,16 +130,19 @@ pub(super) fn reserved(turn: &Turn<'_, '_>) -> Usd {
 
 /// Hands back what a task that has ended did not need.
 pub(super) fn refund(turn: &mut Turn<'_, '_>) {
+    let above = turn.plan.tree().task_above(turn.task);
+    if let Some(owner) = above.and_then(|above| turn.plan.state.budget_owner(above.id)) {
+        hand_back(turn, owner.id);
+    }
+}
+
+/// Hands what a task has left of its own budget to another.
+pub(super) fn hand_back(turn: &mut Turn<'_, '_>, to: TaskId) {
     let has_budget = turn.fields().is_ok_and(|fields| fields.budget_usd.is_some());
     let left = left(turn, turn.task);
-    if !has_budget || left == Usd::ZERO {
-        return;
+    if has_budget && left > Usd::ZERO {
+        turn.emit(BudgetRefunded { to, amount_usd: left });
     }
-    let above = turn.plan.tree().task_above(turn.task);
-    let Some(owner) = above.and_then(|above| turn.plan.state.budget_owner(above.id)) else {
-        return;
-    };
-    turn.emit(BudgetRefunded { to: owner.id, amount_usd: left });
 }
 
 /// The user gives more, and the agent goes on if it had stopped for want of it.
@@ -151,9 +154,27 @@ pub(super) fn grant(turn: &mut Turn<'_, '_>, amount: Usd) -> Result<(), Refusal>
         return Err(Refusal::Empty { field: "the amount" });
     }
     turn.emit(BudgetGranted { amount_usd: amount });
-    if turn.session.rest == Some(RestReason::Spent) && turn.works() {
-        turn.tell_itself(NoticeTopic::Budget, format!("The user added {amount} to the budget. Go on."));
-    }
-    turn.effect(Effect::Wake { task: turn.task });
+    resume(turn, turn.task, &format!("The user added {amount} to the budget. Go on."));
     Ok(())
+}
+
+/// Lets those go on who pay from this budget and had stopped for want of money.
+pub(super) fn resume(turn: &mut Turn<'_, '_>, owner: TaskId, text: &str) {
+    let below = turn.plan.tree().tasks_below(owner);
+    let all = [owner].into_iter().chain(below.iter().map(|node| node.id));
+    let short: Vec<TaskId> = all
+        .filter(|id| turn.plan.state.session(*id).rest() == Some(&RestReason::Spent))
+        .filter(|id| *id == owner || pays_from(turn, *id, owner))
+        .collect();
+    for task in short {
+        turn.tell(task, NoticeTopic::Budget, text.to_owned());
+    }
+}
+
+/// Whether a task without a budget of its own is paid from this one.
+fn pays_from(turn: &Turn<'_, '_>, task: TaskId, owner: TaskId) -> bool {
+    let tree = turn.plan.tree();
+    let itself = tree.get(task).into_iter();
+    let mut line = itself.chain(tree.tasks_above(task)).take_while(|node| node.id != owner);
+    line.all(|node| node.task().is_some_and(|fields| fields.budget_usd.is_none()))
 }
