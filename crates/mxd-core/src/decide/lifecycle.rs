@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::notices::{Concern, change};
 use super::plan::Plan;
-use super::{Actor, Effect, Reach, Refusal, text};
+use super::{Actor, Effect, Reach, Refusal, session, text};
 use crate::event::body::{ConversationCleared, TaskDeleted, TaskReset};
 use crate::id::TaskId;
 use crate::message::TreeAction;
@@ -94,6 +94,7 @@ pub(super) fn close(plan: &mut Plan<'_>, id: TaskId, reason: Option<String>) -> 
 pub(super) fn reset(plan: &mut Plan<'_>, id: TaskId) -> Result<(), Refusal> {
     let (node, task) = plan.task(id, "be reset")?;
     plan.check_below(id, "reset")?;
+    session::let_go(plan, id);
     let edited_by = plan.edited_by();
     plan.emit(id, TaskReset { edited_by });
     match task.status {
@@ -133,7 +134,12 @@ pub(super) fn delete(plan: &mut Plan<'_>, id: TaskId, reach: Reach) -> Result<()
     leaves_first.extend(plan.tree().descendants(id));
     leaves_first.reverse();
     let gone: BTreeSet<TaskId> = leaves_first.iter().map(|node| node.id).collect();
+    let heir = plan.tree().task_above(id).and_then(|above| plan.state.budget_owner(above.id));
     for node in leaves_first {
+        session::let_go(plan, node.id);
+        if let Some(heir) = heir {
+            session::hand_back(plan, node.id, heir.id);
+        }
         delete_one(plan, node);
     }
     plan.announce_above(id, &change(TreeAction::Deleted, id, &node.title));
@@ -151,6 +157,7 @@ fn delete_one(plan: &mut Plan<'_>, node: &Node) {
 }
 
 fn forget(plan: &mut Plan<'_>, id: TaskId) {
+    session::let_go(plan, id);
     let edited_by = plan.edited_by();
     plan.emit(id, ConversationCleared { edited_by });
     plan.effect(Effect::PruneConversation { task: id });

@@ -10,7 +10,6 @@ use crate::event::body::{MessagePosted, NoticeSkipped};
 use crate::id::TaskId;
 use crate::inbox::latest_about;
 use crate::message::{Message, TreeAction, TreeChange};
-use crate::tree::Status;
 
 /// Whom a change concerns besides the tasks above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,8 +106,8 @@ impl Plan<'_> {
     fn notify_above(&mut self, node: TaskId, change: &TreeChange) {
         for (distance, above) in self.tree().tasks_above(node).enumerate() {
             // The task above may be waiting for just this one: it has to hear that the waiting is over.
-            let works = above.status() == Some(Status::InProgress);
-            let urge = if distance == 0 && works && ends_waiting(&change.action) {
+            let called = self.is_called(above.id);
+            let urge = if distance == 0 && called && ends_waiting(&change.action) {
                 Urge::Wakes
             } else {
                 Urge::Quiet

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::notices::Told;
 use super::{Actor, Decision, Effect, Refusal};
-use crate::event::body::{EditedBy, TaskStatusChanged};
+use crate::event::body::{EditedBy, RestReason, TaskStatusChanged};
 use crate::event::{Event, EventBody};
 use crate::id::{Fresh, Id, TaskId};
 use crate::limits::Limits;
@@ -81,6 +81,12 @@ impl<'a> Plan<'a> {
     ) -> Result<(&'a Node, &'a TaskFields), Refusal> {
         let node = self.node(id)?;
         node.task().map(|task| (node, task)).ok_or(Refusal::NotATask { task: id, wanted })
+    }
+
+    /// Whether the agent of a task is called for what nobody wrote to it: one at work, unless it was stopped.
+    pub(super) fn is_called(&self, task: TaskId) -> bool {
+        let works = self.tree().get(task).and_then(Node::status) == Some(Status::InProgress);
+        works && self.state.session(task).rest() != Some(&RestReason::Stopped)
     }
 
     pub(super) fn new_id<I: Id>(&mut self) -> I {

@@ -123,6 +123,8 @@ pub enum Refusal {
     Busy { task: TaskId },
     #[error("{task} has {left} left of its budget, and {wanted} was wanted")]
     NotEnoughMoney { task: TaskId, left: Usd, wanted: Usd },
+    #[error("what {task} waits for cannot be changed together with where or how it stands")]
+    OneByOne { task: TaskId },
     #[error("there is no task `{given}`: {why}")]
     NoSuchTask { given: String, why: String },
 }
@@ -189,6 +191,7 @@ impl Refusal {
             Self::NothingToFork { .. } => "nothing_to_fork",
             Self::Busy { .. } => "busy",
             Self::NotEnoughMoney { .. } => "not_enough_money",
+            Self::OneByOne { .. } => "one_by_one",
             Self::NoSuchTask { .. } => "no_such_task",
         }
     }
@@ -261,6 +264,7 @@ impl Refusal {
             Self::NothingToFork { .. } => "Name a task that has worked, or send a message instead.",
             Self::Busy { .. } => "Interrupt or stop it first.",
             Self::NotEnoughMoney { .. } => "Give less, or ask for more.",
+            Self::OneByOne { .. } => "Change one after the other.",
             Self::NoSuchTask { .. } => "Look at the tree again and copy the id.",
         };
         Cow::Borrowed(fixed)

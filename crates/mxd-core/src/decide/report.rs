@@ -6,7 +6,7 @@ use super::{Actor, Effect, Refusal, text};
 use crate::event::body::MessagePosted;
 use crate::id::{MessageId, TaskId};
 use crate::message::{Message, MessageKind, TaskComplete};
-use crate::tree::{Status, TaskFields};
+use crate::tree::Status;
 
 /// What a report sets in motion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +39,13 @@ pub(super) fn report(
         urgency = Urgency::Waits;
     }
     check_room(plan, to, &message)?;
-    let wake = wakes(urgency, task);
+    let wake = match urgency {
+        Urgency::Starts => true,
+        // A wish of the user is a word to the agent; the rest happens by itself.
+        Urgency::Wakes if message.kind() == MessageKind::Compact => task.status == Status::InProgress,
+        Urgency::Wakes => plan.is_called(to),
+        Urgency::Waits => false,
+    };
     plan.emit(to, MessagePosted { id, body: message, wake });
     match urgency {
         Urgency::Starts => set_to_work(plan, to, task).map(|_| ()),
@@ -58,14 +64,6 @@ fn in_its_own_name(plan: &Plan<'_>, message: Message) -> Result<Message, Refusal
         return Ok(TaskComplete { title, ..done }.into());
     }
     Ok(message)
-}
-
-fn wakes(urgency: Urgency, task: &TaskFields) -> bool {
-    match urgency {
-        Urgency::Starts => true,
-        Urgency::Wakes => task.status == Status::InProgress,
-        Urgency::Waits => false,
-    }
 }
 
 /// Checks that this may be reported to this task by this actor.

@@ -257,7 +257,7 @@ vocabulary! {
         RewindMarker(RewindMarker) = "rewind_marker", Conversation, Session;
         TurnStarted(TurnStarted) = "turn_started", Record, Session;
         TurnEnded(TurnEnded) = "turn_ended", Record, Session;
-        OrchestrationStarted(OrchestrationStarted) = "orchestration_started", Record, Passes;
+        OrchestrationStarted(OrchestrationStarted) = "orchestration_started", Record, Session;
         OrchestrationCompleted(OrchestrationCompleted) = "orchestration_completed", Record, Passes;
         TaskStarted(TaskStarted) = "task_started", Record, Session;
         DoneRequested(DoneRequested) = "done_requested", Record, Session;
@@ -266,7 +266,7 @@ vocabulary! {
         AgentRested(AgentRested) = "agent_rested", Record, Session;
         AgentStopped(AgentStopped) = "agent_stopped", Record, Session;
         AgentInterrupted(AgentInterrupted) = "agent_interrupted", Conversation, Session;
-        Error(ErrorRaised) = "error", Record, Session;
+        Error(ErrorRaised) = "error", Record, Passes;
         ClarificationRequested(ClarificationRequested) = "clarification_requested", Conversation, Session;
         ClarificationAnswered(ClarificationAnswered) = "clarification_answered", Conversation, Session;
         ClarificationExpired(ClarificationExpired) = "clarification_expired", Conversation, Session;

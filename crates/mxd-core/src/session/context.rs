@@ -31,7 +31,7 @@ impl Context {
         self.tokens.saturating_add(self.new_bytes)
     }
 
-    pub(super) fn add(&mut self, bytes: usize) {
+    pub(crate) fn add(&mut self, bytes: usize) {
         self.new_bytes = self.new_bytes.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
     }
 }

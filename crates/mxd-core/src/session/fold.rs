@@ -1,7 +1,7 @@
 //! What each event does to a session.
 
 use super::trace::{REMEMBERED, fingerprint};
-use super::{Asking, Context, Finishing, Session, Streak, Trace, Waiting};
+use super::{Asking, Context, FAILED, FAILING, Finishing, Session, Trace, Waiting};
 use crate::event::EventBody;
 use crate::event::body::{
     ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
@@ -16,6 +16,7 @@ impl Session {
     pub(crate) fn apply(&mut self, body: &EventBody, at: Millis) {
         match body {
             EventBody::TaskStarted(_) => self.launching = true,
+            EventBody::OrchestrationStarted(_) => self.launching = false,
             EventBody::SessionConfig(body) => self.open(body),
             EventBody::Message(body) => self.receive(body),
             EventBody::TurnStarted(body) => {
@@ -38,7 +39,6 @@ impl Session {
             EventBody::AgentRested(body) => self.come_to_rest(body.why.clone()),
             EventBody::AgentStopped(_) => self.come_to_rest(RestReason::Stopped),
             EventBody::AgentInterrupted(_) => self.interrupted = true,
-            EventBody::Error(_) => self.streak.failures = self.streak.failures.saturating_add(1),
             EventBody::SummarizationRequest(body) => self.context.add(body.instruction.len()),
             EventBody::CompactStarted(body) => self.resting_before = body.resting,
             EventBody::CompactMarker(_) => {
@@ -134,22 +134,30 @@ impl Session {
         let read = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
         let read = read.into_iter().fold(0, u64::saturating_add);
         self.life.tokens = self.life.tokens.saturating_add(read).saturating_add(usage.output_tokens);
-        let summary = self.asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
-        self.asking = None;
-        if summary || read == 0 {
+        let asked = self.asking.take();
+        let ending = Ending::of(&ended.stop_reason);
+        self.streak.failures = match ending {
+            Ending::Failing => self.streak.failures.saturating_add(1),
+            Ending::Cancelled => self.streak.failures,
+            Ending::Failed | Ending::Answered => 0,
+        };
+        if asked.is_some_and(|asked| asked.purpose == TurnPurpose::Summary) {
             return;
         }
-        self.context.tokens = read.saturating_add(usage.output_tokens);
-        self.context.new_bytes = 0;
-        self.context.answers += 1;
+        // Some providers never say what they counted.
+        if read > 0 {
+            self.context.tokens = read.saturating_add(usage.output_tokens);
+            self.context.new_bytes = 0;
+        }
+        if ending != Ending::Answered {
+            return;
+        }
+        self.context.answers = self.context.answers.saturating_add(1);
         self.calls.clone_from(&ended.calls);
         let only_talk = !ended.calls.is_empty() && ended.calls.iter().all(|call| is_talk(&call.tool));
-        self.streak = Streak {
-            failures: 0,
-            cut_off: if ended.stop_reason == StopReason::MaxTokens { self.streak.cut_off + 1 } else { 0 },
-            talk: if only_talk { self.streak.talk + 1 } else { 0 },
-            reminded: self.streak.reminded,
-        };
+        let cut_off = ended.stop_reason == StopReason::MaxTokens;
+        self.streak.cut_off = if cut_off { self.streak.cut_off.saturating_add(1) } else { 0 };
+        self.streak.talk = if only_talk { self.streak.talk.saturating_add(1) } else { 0 };
     }
 
     fn settle(&mut self, result: &ToolResult) {
@@ -176,6 +184,34 @@ impl Session {
         self.launching = false;
         self.interrupted = false;
         self.finishing = None;
+    }
+}
+
+/// How a model call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// With an answer.
+    Answered,
+    /// It was broken off.
+    Cancelled,
+    /// It failed, and may succeed when it is made again.
+    Failing,
+    /// It failed for good.
+    Failed,
+}
+
+impl Ending {
+    fn of(stop: &StopReason) -> Self {
+        match stop {
+            StopReason::Cancelled => Self::Cancelled,
+            StopReason::Other(why) if why == FAILING => Self::Failing,
+            StopReason::Other(why) if why == FAILED => Self::Failed,
+            StopReason::EndTurn
+            | StopReason::ToolUse
+            | StopReason::MaxTokens
+            | StopReason::Refusal
+            | StopReason::Other(_) => Self::Answered,
+        }
     }
 }
 

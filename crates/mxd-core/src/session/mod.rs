@@ -18,6 +18,11 @@ use crate::event::body::{CallMade, DoneStatus, RestReason, Terms, ToolCallId, Tu
 use crate::id::{ApprovalId, ClarificationId};
 use crate::time::Millis;
 
+/// The stop reason of a model call that failed and may succeed when it is made again.
+pub(crate) const FAILING: &str = "error";
+/// The stop reason of one that failed for good.
+pub(crate) const FAILED: &str = "failed";
+
 /// Where the conversation of a task stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -62,6 +67,11 @@ pub struct Session {
     pub(crate) life: Life,
 }
 
+/// Whether an agent can rest in an open call of this tool.
+fn is_waiting(tool: &str) -> bool {
+    ["mcp__mxd__yield", "mcp__mxd__done"].contains(&tool)
+}
+
 /// A model call that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -100,7 +110,7 @@ pub struct Waiting {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Streak {
-    /// Model calls that failed, one after the other.
+    /// Model calls that failed and might have succeeded, one after the other.
     pub failures: u32,
     /// Answers that were cut off, one after the other.
     pub cut_off: u32,
@@ -209,10 +219,11 @@ impl Session {
             || self.calls.iter().any(|call| !self.waits_in(&call.id))
     }
 
-    /// Whether this call is one by which the agent waits: the open `yield` or `done` it rests in.
+    /// Whether this call is one by which the agent waits: the open `yield` or `done` it rests in, for whatever reason it
+    /// rests by now.
     pub(crate) fn waits_in(&self, call: &ToolCallId) -> bool {
-        let resting = matches!(self.rest, Some(RestReason::Yield | RestReason::Done));
-        resting && self.calls.last().is_some_and(|last| last.id == *call)
+        let resting = self.rest.is_some() && self.finishing.is_none();
+        resting && self.calls.last().is_some_and(|last| last.id == *call && is_waiting(&last.tool))
     }
 
     /// Whether it is the agent's turn to be asked, without anybody writing to it.

@@ -3,7 +3,7 @@
 use super::compact;
 use super::input::{Answer, AnswerItem, Failure};
 use super::money::{self, Settling};
-use super::next;
+use super::next::{self, Reading};
 use super::route;
 use super::turn::Turn;
 use crate::decide::{Alarm, Effect, Refusal};
@@ -12,7 +12,7 @@ use crate::event::body::{
     ToolCall, TurnEnded, TurnPurpose, Usage,
 };
 use crate::message::{Compact, NoticeTopic};
-use crate::session::fingerprint;
+use crate::session::{FAILED, FAILING, fingerprint};
 use crate::time::Millis;
 
 pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Refusal> {
@@ -20,28 +20,28 @@ pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Re
     let Some(asking) = asking else {
         return Err(Refusal::Late { task: turn.task, what: "an answer" });
     };
-    if asking.purpose == TurnPurpose::Summary && !turn.session.interrupted && !turn.is_stopped() {
+    let broken_off = turn.is_broken_off() || answer.stop == StopReason::Cancelled;
+    if asking.purpose == TurnPurpose::Summary && !broken_off {
         return compact::summarised(turn, answer);
     }
-    let broken_off = turn.session.interrupted || turn.is_stopped() || answer.stop == StopReason::Cancelled;
     let Answer { items, stop, usage, cost, .. } = answer;
-    // Half a summary is none.
     let summarising = asking.purpose == TurnPurpose::Summary;
-    let items = if summarising { Vec::new() } else { items };
     let made: Vec<ToolCall> = items.iter().filter_map(AnswerItem::call).cloned().collect();
-    let calls = if broken_off { texts_only(turn, items) } else { write_down(turn, items) };
+    let calls = match asking.purpose {
+        // Nobody has read half a summary.
+        TurnPurpose::Summary => Vec::new(),
+        // What a model that will not answer still wants of tools is not what was asked for.
+        TurnPurpose::Work if broken_off || stop == StopReason::Refusal => texts_only(turn, items),
+        TurnPurpose::Work => write_down(turn, items),
+    };
     let stop_reason = if broken_off { StopReason::Cancelled } else { stop.clone() };
     turn.emit(TurnEnded { stop_reason, usage, cost_usd: cost, calls });
     money::settle(turn, Settling::Cost(cost));
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }
-    if turn.is_stopped() || !turn.works() {
-        return Ok(());
-    }
     if broken_off {
-        turn.rest(RestReason::Interrupted);
-        turn.effect(Effect::Wake { task: turn.task });
+        turn.break_off();
         return Ok(());
     }
     if !turn.session.calls.is_empty() {
@@ -156,9 +156,13 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
         return Err(Refusal::Late { task: turn.task, what: "an answer" });
     }
     let summarising = turn.session.asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
-    let broken_off = turn.session.interrupted || turn.is_stopped();
+    let broken_off = turn.is_broken_off();
     let (failures, message) = (turn.session.streak.failures, failure.message.clone());
-    let stop_reason = if broken_off { StopReason::Cancelled } else { StopReason::Other("error".to_owned()) };
+    let stop_reason = match failure.passing {
+        _ if broken_off => StopReason::Cancelled,
+        true => StopReason::Other(FAILING.to_owned()),
+        false => StopReason::Other(FAILED.to_owned()),
+    };
     let Failure { usage, cost, .. } = failure;
     if !broken_off {
         turn.error(&failure.class, failure.message, failure.advice);
@@ -168,12 +172,8 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }
-    if turn.is_stopped() || !turn.works() {
-        return Ok(());
-    }
     if broken_off {
-        turn.rest(RestReason::Interrupted);
-        turn.effect(Effect::Wake { task: turn.task });
+        turn.break_off();
         return Ok(());
     }
     turn.rest(RestReason::Failed);
@@ -202,7 +202,7 @@ pub(super) fn retry(turn: &mut Turn<'_, '_>, failed: u64) -> Result<(), Refusal>
     if !same || !turn.works() || turn.session.is_busy() {
         return Err(Refusal::Late { task: turn.task, what: "another try" });
     }
-    next::ask(turn, Vec::new())
+    next::ask(turn, Reading::default())
 }
 
 /// A call nobody will ever hear of again.

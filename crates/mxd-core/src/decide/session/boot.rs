@@ -17,6 +17,10 @@ pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     set_alarms(turn);
     let task = turn.task;
     if !turn.works() {
+        // What was being made or looked into is lost, and whoever is called again must not wait for it.
+        if turn.session.launching || turn.session.interrupted {
+            turn.rest(RestReason::Interrupted);
+        }
         return Ok(());
     }
     if turn.session.launching {
@@ -70,7 +74,8 @@ fn resume_call(turn: &mut Turn<'_, '_>) {
 /// is certain: without a result, it did not happen.
 fn lose_tool_calls(turn: &mut Turn<'_, '_>) {
     let waiting: Vec<_> = turn.session.approvals.values().map(|waiting| waiting.call.clone()).collect();
-    let finishing = turn.session.finishing.as_ref().map(|finishing| finishing.call.clone());
+    let finishing = turn.session.finishing.as_ref().filter(|_| turn.works());
+    let finishing = finishing.map(|finishing| finishing.call.clone());
     let open: Vec<CallMade> = turn.session.calls.clone();
     for call in open {
         if turn.session.waits_in(&call.id)

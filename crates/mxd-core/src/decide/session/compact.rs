@@ -3,21 +3,20 @@
 use super::answer;
 use super::input::{Answer, Failure};
 use super::money::{self, Money, Settling};
-use super::next;
+use super::next::{self, Reading};
 use super::turn::Turn;
 use crate::decide::{Effect, Refusal};
 use crate::event::body::{
     CacheBreak, CacheBreakReason, CompactMarker, CompactStarted, CompactedResume, MessagesConsumed,
     RestReason, SummarizationRequest, TurnEnded, TurnPurpose,
 };
-use crate::id::MessageId;
 use crate::message::MessageKind;
 use crate::prompt::text;
 
 /// Whether the conversation is to be summarised before the model is asked again: it is nearly full, or the user wants it.
 pub(super) fn is_due(turn: &Turn<'_, '_>) -> bool {
     // A summary of a summary helps nobody.
-    turn.session.context.answers > 0 && (!wishes(turn).is_empty() || fullness(turn) == Fullness::Full)
+    turn.session.context.answers > 0 && (!wishes(turn).ids.is_empty() || fullness(turn) == Fullness::Full)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,21 +40,27 @@ fn threshold(turn: &Turn<'_, '_>) -> Option<u64> {
 }
 
 /// Messages by which somebody asks for a summary.
-fn wishes(turn: &Turn<'_, '_>) -> Vec<MessageId> {
+fn wishes(turn: &Turn<'_, '_>) -> Reading {
     let wishes = turn.inbox().pending().filter(|message| message.kind == MessageKind::Compact);
-    wishes.map(|message| message.id).collect()
+    let mut reading = Reading::default();
+    for wish in wishes {
+        reading.ids.push(wish.id);
+        reading.bytes = reading.bytes.saturating_add(wish.bytes);
+    }
+    reading
 }
 
 /// Asks the model for a summary.
 pub(super) fn begin(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
-    let Money::SetAside(amount) = money::set_aside(turn)? else {
+    let (wishes, over) = (wishes(turn), next::end_of_waiting(turn));
+    let more = wishes.bytes + over.bytes() + text::INSTRUCTION.len();
+    let Money::SetAside(amount) = money::set_aside(turn, more)? else {
         return Ok(());
     };
     let resting = turn.session.rest.is_some();
-    next::answer_waiting_call(turn)?;
-    let message_ids = wishes(turn);
-    if !message_ids.is_empty() {
-        turn.emit(MessagesConsumed { message_ids });
+    over.tell(turn);
+    if !wishes.ids.is_empty() {
+        turn.emit(MessagesConsumed { message_ids: wishes.ids });
     }
     turn.emit(CompactStarted { resting });
     turn.emit(SummarizationRequest { instruction: text::INSTRUCTION.to_owned() });

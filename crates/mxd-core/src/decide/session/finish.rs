@@ -57,9 +57,6 @@ fn in_the_way(turn: &Turn<'_, '_>) -> Option<String> {
 
 fn not_done(turn: &mut Turn<'_, '_>, call: &ToolCallId, why: &str) -> Result<(), Refusal> {
     turn.answer_call(call, format!("The task is not done. {why}"), Kind::Error);
-    if turn.is_stopped() {
-        return Ok(());
-    }
     super::settle::after_result(turn)
 }
 
@@ -72,7 +69,7 @@ pub(super) fn checked(turn: &mut Turn<'_, '_>, checked: Checked) -> Result<(), R
     for check in checked.checks {
         turn.emit(check);
     }
-    let broken_off = turn.session.interrupted.then(|| "The turn was broken off.".to_owned());
+    let broken_off = turn.is_broken_off().then(|| "The turn was broken off.".to_owned());
     match broken_off.or(problem).or_else(|| in_the_way(turn)) {
         Some(why) => not_done(turn, &finishing.call, &why),
         None => finish(turn),

@@ -22,16 +22,17 @@ pub(super) fn interrupt(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
         return Ok(());
     }
     turn.effect(Effect::CancelTools { task });
+    answer_unasked(turn, "Not run: the turn was broken off before the user had answered.");
+    settle::after_result(turn)
+}
+
+/// Nobody has to say a word about these calls any more.
+fn answer_unasked(turn: &mut Turn<'_, '_>, text: &str) {
     let unasked: Vec<ToolCallId> =
         turn.session.approvals.values().map(|waiting| waiting.call.clone()).collect();
     for call in unasked {
-        turn.answer_call(
-            &call,
-            "Not run: the turn was broken off before the user had answered.",
-            Kind::Error,
-        );
+        turn.answer_call(&call, text, Kind::Error);
     }
-    settle::after_result(turn)
 }
 
 /// Stops the agent and every agent below it, at once. Their tasks stay in progress and do not start by themselves.
@@ -46,6 +47,7 @@ pub(super) fn stop(turn: &mut Turn<'_, '_>, reason: Option<String>) -> Result<()
     }
     for task in running {
         let mut each = Turn::of(turn.plan, task);
+        answer_unasked(&mut each, "Not run: you were stopped before the user had answered.");
         each.emit(AgentStopped { reason: reason.clone() });
         end_run(&mut each, false, ExitReason::Interrupted);
         each.effect(Effect::StopAgent { task });

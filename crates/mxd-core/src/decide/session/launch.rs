@@ -1,11 +1,11 @@
 //! The workplace of an agent: its checkout and the frozen start of its conversation.
 
 use super::input::Launched;
-use super::next;
+use super::next::{self, Reading};
 use super::turn::Turn;
 use crate::decide::{Effect, Refusal};
 use crate::event::body::{MessagePosted, OrchestrationStarted, RestReason, TaskStarted, WorktreeFailed};
-use crate::message::{TaskComplete, WorkContext};
+use crate::message::{Message, TaskComplete, WorkContext};
 use crate::tree::Status;
 
 /// Whether the agent has to be given a workplace before it can be asked.
@@ -37,12 +37,11 @@ pub(super) fn launched(turn: &mut Turn<'_, '_>, launched: Launched) -> Result<()
     if fresh {
         turn.emit(config);
     }
-    turn.session.launching = false;
-    let mut first = Vec::new();
+    let mut first = Reading::default();
     if !header.is_empty() {
-        let id = turn.plan.new_id();
-        turn.emit(MessagePosted { id, body: WorkContext { content: header }.into(), wake: false });
-        first.push(id);
+        let (id, body) = (turn.plan.new_id(), Message::from(WorkContext { content: header }));
+        first = Reading { ids: vec![id], bytes: body.bytes() };
+        turn.emit(MessagePosted { id, body, wake: false });
     }
     if !turn.works() {
         return Ok(());

@@ -26,6 +26,19 @@ use super::plan::Plan;
 use super::{Actor, Refusal};
 use crate::id::TaskId;
 
+/// The conversation of a task is about to go: nobody will settle the model call that runs in it.
+pub(super) fn let_go(plan: &mut Plan<'_>, task: TaskId) {
+    let mut turn = Turn::of(plan, task);
+    if turn.session.asking.is_some() {
+        answer::lost(&mut turn);
+    }
+}
+
+/// A task is about to go: what it has left of its budget is another's.
+pub(super) fn hand_back(plan: &mut Plan<'_>, task: TaskId, to: TaskId) {
+    money::hand_back(&mut Turn::of(plan, task), to);
+}
+
 pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result<(), Refusal> {
     plan.task(task, "work")?;
     if let Actor::Agent(_) = plan.actor {

@@ -1,14 +1,14 @@
 //! Money: set aside before a call, settled after it, handed down and back.
 
 use super::turn::Turn;
-use crate::decide::{Actor, Effect, Refusal};
+use crate::decide::{Actor, Refusal};
 use crate::event::body::{
-    BudgetExceeded, BudgetGranted, BudgetRefunded, BudgetSettled, BudgetWarning, RestReason, Terms,
+    BudgetExceeded, BudgetGranted, BudgetRefunded, BudgetSettled, BudgetWarning, RestReason,
 };
 use crate::id::TaskId;
 use crate::message::NoticeTopic;
 use crate::money::Usd;
-use crate::session::Context;
+use crate::state::Reservation;
 
 /// Whether the next model call can be paid.
 pub(super) enum Money {
@@ -23,16 +23,19 @@ const WARNING: u64 = 80;
 /// Prices are of so many tokens.
 const TOKENS_PER_PRICE: u128 = 1_000_000;
 
-/// Looks whether the next call can be paid, whatever it comes to; if not, the agent comes to rest.
-pub(super) fn set_aside(turn: &mut Turn<'_, '_>) -> Result<Money, Refusal> {
+/// Looks whether the next call can be paid, whatever it comes to; if not, the agent comes to rest. `more` is what the
+/// model reads besides what it has read: so many bytes.
+pub(super) fn set_aside(turn: &mut Turn<'_, '_>, more: usize) -> Result<Money, Refusal> {
     let Some(owner) = turn.plan.state.budget_owner(turn.task) else {
-        let amount = turn.session.terms.and_then(|terms| worst_case(&terms, turn.session.context));
-        return Ok(Money::SetAside(amount.unwrap_or(Usd::ZERO)));
+        return Ok(Money::SetAside(worst_case(turn, more).unwrap_or(Usd::ZERO)));
     };
-    let left = turn.plan.state.remaining(owner.id).unwrap_or(Usd::ZERO);
-    let wanted = turn.session.terms.and_then(|terms| worst_case(&terms, turn.session.context));
+    let left = left(turn, owner.id);
+    let warning = warning(turn, owner.id);
+    let wanted = worst_case(turn, more.saturating_add(warning.as_ref().map_or(0, String::len)));
     if let Some(amount) = wanted.filter(|amount| *amount <= left) {
-        warn(turn, owner.id);
+        if let Some(warning) = warning {
+            turn.emit(BudgetWarning { warning });
+        }
         return Ok(Money::SetAside(amount));
     }
     // Told once: every further message would say the same again.
@@ -52,43 +55,61 @@ pub(super) fn set_aside(turn: &mut Turn<'_, '_>) -> Result<Money, Refusal> {
     Ok(Money::Short)
 }
 
-/// What a call costs at the very most.
-fn worst_case(terms: &Terms, context: Context) -> Option<Usd> {
+/// What a task has left of its own budget, after what this decision settles.
+fn left(turn: &Turn<'_, '_>, owner: TaskId) -> Usd {
+    let left = turn.plan.state.remaining(owner).unwrap_or(Usd::ZERO);
+    let settled = turn.settled.iter().filter(|settled| settled.owner == Some(owner));
+    settled.fold(left, |left, settled| {
+        let freed = left.checked_add(settled.reserved).unwrap_or(Usd::MAX);
+        freed.checked_sub(settled.cost).unwrap_or(Usd::ZERO)
+    })
+}
+
+/// What the next call costs at the very most; none when the prices are not known.
+fn worst_case(turn: &Turn<'_, '_>, more: usize) -> Option<Usd> {
+    let (terms, mut context) = (turn.session.terms?, turn.session.context);
+    context.add(more);
     let read = context.worst().min(terms.context_window);
     let price = |tokens: u64, usd: Usd| u128::from(tokens) * u128::from(usd.micros());
     let total = price(read, terms.input_usd) + price(terms.max_output_tokens, terms.output_usd);
     Usd::from_micros(u64::try_from(total.div_ceil(TOKENS_PER_PRICE)).ok()?)
 }
 
-fn warn(turn: &mut Turn<'_, '_>, owner: TaskId) {
-    let Some(fields) = turn.plan.tree().get(owner).and_then(|node| node.task()) else {
-        return;
-    };
-    let budget = fields.budget_usd.unwrap_or(Usd::ZERO).micros();
-    if turn.session.warned || fields.spent_usd.micros() < budget / 100 * WARNING || budget == 0 {
-        return;
+/// What an agent is told when its money runs out, once.
+fn warning(turn: &Turn<'_, '_>, owner: TaskId) -> Option<String> {
+    let fields = turn.plan.tree().get(owner)?.task()?;
+    let settled = turn.settled.iter().filter(|settled| settled.owner == Some(owner));
+    let spent = settled.fold(fields.spent_usd, |sum, settled| sum.checked_add(settled.cost).unwrap_or(Usd::MAX));
+    let budget = fields.budget_usd.filter(|budget| *budget > Usd::ZERO)?;
+    if turn.session.warned || spent.micros() < budget.micros() / 100 * WARNING {
+        return None;
     }
-    let (spent, budget) = (fields.spent_usd, fields.budget_usd.unwrap_or(Usd::ZERO));
-    turn.emit(BudgetWarning {
-        warning: format!(
-            "{spent} of the budget of {budget} is spent. Finish what matters most, commit, and report; \
-             no model call is made that could exceed it."
-        ),
-    });
+    Some(format!(
+        "{spent} of the budget of {budget} is spent. Finish what matters most, commit, and report; \
+         no model call is made that could exceed it."
+    ))
 }
 
 /// The call has ended: what it cost is spent, the rest of what was set aside is free again.
 pub(super) fn settle(turn: &mut Turn<'_, '_>, cost: Settling) {
     let mine =
         turn.plan.state.reservations().iter().filter(|(_, reservation)| reservation.asker == turn.task);
-    let mine: Vec<_> = mine.map(|(id, reservation)| (*id, reservation.amount)).collect();
-    for (id, reserved) in mine {
-        let amount_usd = match cost {
+    let mine: Vec<_> = mine.map(|(id, reservation)| (*id, *reservation)).collect();
+    for (id, Reservation { owner, amount: reserved, .. }) in mine {
+        let cost = match cost {
             Settling::Cost(cost) => cost,
             Settling::All => reserved,
         };
-        turn.emit(BudgetSettled { id, amount_usd });
+        turn.emit(BudgetSettled { id, amount_usd: cost });
+        turn.settled.push(Settled { owner, reserved, cost });
     }
+}
+
+/// A call that this decision settles. The state does not know of it yet.
+pub(super) struct Settled {
+    owner: Option<TaskId>,
+    reserved: Usd,
+    cost: Usd,
 }
 
 /// What a call has cost.
@@ -109,14 +130,19 @@ pub(super) fn reserved(turn: &Turn<'_, '_>) -> Usd {
 
 /// Hands back what a task that has ended did not need.
 pub(super) fn refund(turn: &mut Turn<'_, '_>) {
-    let Some(left) = turn.plan.state.remaining(turn.task).filter(|left| *left > Usd::ZERO) else {
-        return;
-    };
     let above = turn.plan.tree().task_above(turn.task);
-    let Some(owner) = above.and_then(|above| turn.plan.state.budget_owner(above.id)) else {
-        return;
-    };
-    turn.emit(BudgetRefunded { to: owner.id, amount_usd: left });
+    if let Some(owner) = above.and_then(|above| turn.plan.state.budget_owner(above.id)) {
+        hand_back(turn, owner.id);
+    }
+}
+
+/// Hands what a task has left of its own budget to another.
+pub(super) fn hand_back(turn: &mut Turn<'_, '_>, to: TaskId) {
+    let has_budget = turn.fields().is_ok_and(|fields| fields.budget_usd.is_some());
+    let left = left(turn, turn.task);
+    if has_budget && left > Usd::ZERO {
+        turn.emit(BudgetRefunded { to, amount_usd: left });
+    }
 }
 
 /// The user gives more, and the agent goes on if it had stopped for want of it.
@@ -128,9 +154,27 @@ pub(super) fn grant(turn: &mut Turn<'_, '_>, amount: Usd) -> Result<(), Refusal>
         return Err(Refusal::Empty { field: "the amount" });
     }
     turn.emit(BudgetGranted { amount_usd: amount });
-    if turn.session.rest == Some(RestReason::Spent) && turn.works() {
-        turn.tell_itself(NoticeTopic::Budget, format!("The user added {amount} to the budget. Go on."));
-    }
-    turn.effect(Effect::Wake { task: turn.task });
+    resume(turn, turn.task, &format!("The user added {amount} to the budget. Go on."));
     Ok(())
+}
+
+/// Lets those go on who pay from this budget and had stopped for want of money.
+pub(super) fn resume(turn: &mut Turn<'_, '_>, owner: TaskId, text: &str) {
+    let below = turn.plan.tree().tasks_below(owner);
+    let all = [owner].into_iter().chain(below.iter().map(|node| node.id));
+    let short: Vec<TaskId> = all
+        .filter(|id| turn.plan.state.session(*id).rest() == Some(&RestReason::Spent))
+        .filter(|id| *id == owner || pays_from(turn, *id, owner))
+        .collect();
+    for task in short {
+        turn.tell(task, NoticeTopic::Budget, text.to_owned());
+    }
+}
+
+/// Whether a task without a budget of its own is paid from this one.
+fn pays_from(turn: &Turn<'_, '_>, task: TaskId, owner: TaskId) -> bool {
+    let tree = turn.plan.tree();
+    let itself = tree.get(task).into_iter();
+    let mut line = itself.chain(tree.tasks_above(task)).take_while(|node| node.id != owner);
+    line.all(|node| node.task().is_some_and(|fields| fields.budget_usd.is_none()))
 }

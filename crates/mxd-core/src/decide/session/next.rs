@@ -3,9 +3,12 @@
 use super::compact;
 use super::launch;
 use super::money::{self, Money};
+use super::route::Route;
 use super::turn::{Kind, Turn};
 use crate::decide::{Effect, Refusal};
-use crate::event::body::{BudgetReserved, MessagesConsumed, RestReason, TurnPurpose, TurnStarted};
+use crate::event::body::{
+    BudgetReserved, MessagesConsumed, RestReason, ToolCallId, TurnPurpose, TurnStarted,
+};
 use crate::id::MessageId;
 use crate::message::{MessageKind, NoticeTopic};
 use crate::money::Usd;
@@ -25,24 +28,31 @@ pub(super) fn advance(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     if launch::is_needed(turn)? {
         return launch::launch(turn);
     }
-    ask(turn, Vec::new())
+    ask(turn, Reading::default())
+}
+
+/// What the agent is to read, and how much that is.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    pub(super) ids: Vec<MessageId>,
+    pub(super) bytes: usize,
 }
 
 /// Asks the model, unless something has to be done before. `first` is what it reads before its other messages.
-pub(super) fn ask(turn: &mut Turn<'_, '_>, first: Vec<MessageId>) -> Result<(), Refusal> {
+pub(super) fn ask(turn: &mut Turn<'_, '_>, first: Reading) -> Result<(), Refusal> {
     if used_up(turn)? || goes_in_circles(turn)? {
         return Ok(());
     }
     if compact::is_due(turn) {
         return compact::begin(turn);
     }
-    let Money::SetAside(amount) = money::set_aside(turn)? else {
+    let (reading, over) = (reading(turn, first), end_of_waiting(turn));
+    let Money::SetAside(amount) = money::set_aside(turn, reading.bytes + over.bytes())? else {
         return Ok(());
     };
-    let ids = reading(turn, first);
-    answer_waiting_call(turn)?;
-    if !ids.is_empty() {
-        turn.emit(MessagesConsumed { message_ids: ids });
+    over.tell(turn);
+    if !reading.ids.is_empty() {
+        turn.emit(MessagesConsumed { message_ids: reading.ids });
     }
     start(turn, TurnPurpose::Work, amount);
     Ok(())
@@ -58,36 +68,51 @@ pub(super) fn start(turn: &mut Turn<'_, '_>, purpose: TurnPurpose, amount: Usd) 
 }
 
 /// What the agent reads now: what it has to know first, then the rest in the order in which it came.
-fn reading(turn: &Turn<'_, '_>, first: Vec<MessageId>) -> Vec<MessageId> {
+fn reading(turn: &Turn<'_, '_>, first: Reading) -> Reading {
     let limits = turn.plan.limits;
-    let (mut ids, mut bytes) = (first, 0_usize);
+    let Reading { mut ids, mut bytes } = first;
     let (context, rest): (Vec<_>, Vec<_>) =
         turn.inbox().pending().partition(|message| message.kind == MessageKind::WorkContext);
     for message in context.into_iter().chain(rest).take(limits.messages_per_turn) {
-        bytes = bytes.saturating_add(message.bytes);
-        if bytes > limits.message_bytes_per_turn && !ids.is_empty() {
+        let more = bytes.saturating_add(message.bytes);
+        if more > limits.message_bytes_per_turn && !ids.is_empty() {
             break;
         }
+        bytes = more;
         ids.push(message.id);
     }
-    ids
+    Reading { ids, bytes }
 }
 
-/// The `yield` or `done` in which the agent waited gets its result: the waiting is over.
-pub(super) fn answer_waiting_call(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
-    let Some(call) = turn.session.calls.last().cloned() else {
-        return Ok(());
-    };
-    if !turn.session.waits_in(&call.id) {
-        return Ok(());
+/// The result of the `yield` or `done` in which the agent waited, if it did.
+pub(super) struct Over(Option<(ToolCallId, String)>);
+
+/// The waiting is over.
+pub(super) fn end_of_waiting(turn: &Turn<'_, '_>) -> Over {
+    let call = turn.session.calls.last().filter(|call| turn.session.waits_in(&call.id));
+    Over(call.map(|call| (call.id.clone(), what_came_of_waiting(turn, &call.tool))))
+}
+
+impl Over {
+    pub(super) fn bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, |(_, text)| text.len())
     }
-    let text = if turn.session.rest == Some(RestReason::Done) {
+
+    pub(super) fn tell(self, turn: &mut Turn<'_, '_>) {
+        if let Some((call, text)) = self.0 {
+            turn.answer_call(&call, text, Kind::Success);
+        }
+    }
+}
+
+fn what_came_of_waiting(turn: &Turn<'_, '_>, tool: &str) -> String {
+    if turn.session.rest == Some(RestReason::Done) {
         text::woken_after_done().to_owned()
+    } else if Route::of(tool) == Route::Done {
+        "The task is not done: you were stopped before it was looked into.".to_owned()
     } else {
         pending(turn)
-    };
-    turn.answer_call(&call.id, text, Kind::Success);
-    Ok(())
+    }
 }
 
 /// What is still to come, as the result of `yield`.

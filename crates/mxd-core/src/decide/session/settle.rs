@@ -5,7 +5,7 @@ use super::next;
 use super::route::open_call;
 use super::turn::{Kind, Turn};
 use crate::decide::{Actor, Effect, Refusal};
-use crate::event::body::{ApprovalGiven, ApprovalRequested, ApprovalScope, RestReason, ToolCallId, Verdict};
+use crate::event::body::{ApprovalGiven, ApprovalRequested, ApprovalScope, ToolCallId, Verdict};
 use crate::id::ApprovalId;
 
 pub(super) fn settled(turn: &mut Turn<'_, '_>, settled: Settled) -> Result<(), Refusal> {
@@ -20,12 +20,11 @@ pub(super) fn settled(turn: &mut Turn<'_, '_>, settled: Settled) -> Result<(), R
 
 /// Goes on when the last call has its result.
 pub(super) fn after_result(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
-    if !turn.session.calls.is_empty() || turn.is_stopped() || !turn.works() {
+    if !turn.session.calls.is_empty() {
         return Ok(());
     }
-    if turn.session.interrupted {
-        turn.rest(RestReason::Interrupted);
-        turn.effect(Effect::Wake { task: turn.task });
+    if turn.is_broken_off() {
+        turn.break_off();
         return Ok(());
     }
     next::advance(turn)
@@ -38,7 +37,7 @@ pub(super) fn ask_user(
     (rule, call_hash): (String, String),
 ) -> Result<(), Refusal> {
     let (task, tool) = (turn.task, open_call(turn, &call)?);
-    if turn.session.interrupted || turn.is_stopped() {
+    if turn.is_broken_off() {
         turn.answer_call(&call, "Not run: the turn was broken off before the user was asked.", Kind::Error);
         return after_result(turn);
     }
@@ -68,6 +67,10 @@ pub(super) fn approve(
     let by = turn.plan.edited_by();
     let allowed = verdict == Verdict::Allow;
     turn.emit(ApprovalGiven { id, verdict, scope, by });
+    if allowed && turn.is_broken_off() {
+        turn.answer_call(&waiting.call, "Not run: the task was ended before the user had answered.", Kind::Error);
+        return after_result(turn);
+    }
     if allowed {
         let approved = Some(waiting.call_hash);
         turn.effect(Effect::RunTool { task: turn.task, call: waiting.call, approved });

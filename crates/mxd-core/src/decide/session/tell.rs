@@ -5,14 +5,15 @@ use crate::decide::{Effect, Refusal};
 use crate::event::body::MessagePosted;
 use crate::id::TaskId;
 use crate::message::{Notice, NoticeTopic};
-use crate::tree::Status;
 
 impl Turn<'_, '_> {
     /// Tells the agent something, and calls it for that.
     pub(super) fn tell_itself(&mut self, topic: NoticeTopic, content: String) {
-        let id = self.plan.new_id();
-        self.emit(MessagePosted { id, body: Notice { topic, content }.into(), wake: true });
-        self.effect(Effect::Wake { task: self.task });
+        let (id, wake) = (self.plan.new_id(), self.works() && !self.is_stopped());
+        self.emit(MessagePosted { id, body: Notice { topic, content }.into(), wake });
+        if wake {
+            self.effect(Effect::Wake { task: self.task });
+        }
     }
 
     /// Tells the task above that this one cannot go on. Somebody may be waiting for it.
@@ -26,12 +27,14 @@ impl Turn<'_, '_> {
         Ok(())
     }
 
-    /// Tells another task. One that has ended reads it when it is next called.
+    /// Tells any task. One that has ended or was stopped reads it when it is next called.
     pub(super) fn tell(&mut self, to: TaskId, topic: NoticeTopic, content: String) {
-        let works = self.plan.tree().get(to).is_some_and(|node| node.status() == Some(Status::InProgress));
-        let id = self.plan.new_id();
-        self.plan.emit(to, MessagePosted { id, body: Notice { topic, content }.into(), wake: works });
-        if works {
+        if to == self.task {
+            return self.tell_itself(topic, content);
+        }
+        let (id, wake) = (self.plan.new_id(), self.plan.is_called(to));
+        self.plan.emit(to, MessagePosted { id, body: Notice { topic, content }.into(), wake });
+        if wake {
             self.effect(Effect::Wake { task: to });
         }
     }

@@ -1,5 +1,6 @@
 //! Tool calls about the tree: the wish of an agent becomes operations in its name, and a result in the same commit.
 
+use super::money;
 use super::question;
 use super::route::open_call;
 use super::settle::after_result;
@@ -154,6 +155,7 @@ fn check_money(turn: &Turn<'_, '_>, wanted: Usd) -> Result<(), Refusal> {
 fn hand_over(turn: &mut Turn<'_, '_>, to: TaskId, amount_usd: Usd) {
     let from = turn.plan.state.budget_owner(turn.task).map_or(turn.task, |owner| owner.id);
     turn.plan.emit(from, BudgetTransferred { to, amount_usd });
+    money::resume(turn, to, &format!("The task above added {amount_usd} to the budget. Go on."));
 }
 
 fn update(turn: &mut Turn<'_, '_>, wish: UpdateTask) -> Result<String, Refusal> {
@@ -168,17 +170,16 @@ fn update(turn: &mut Turn<'_, '_>, wish: UpdateTask) -> Result<String, Refusal> 
         ..TaskPatch::default()
     };
     let parent = wish.parent_id.as_ref().map(|parent| find(turn, parent)).transpose()?;
-    if parent.is_some() && patch.after.is_some() {
-        return Err(Refusal::NoSuchTask {
-            given: task.to_string(),
-            why: "where it stands and what it waits for have to be changed one after the other".to_owned(),
-        });
+    if patch.after.is_some() && (parent.is_some() || wish.new_status().is_some()) {
+        return Err(Refusal::OneByOne { task });
     }
     let money = wish.add_budget_usd.filter(|amount| *amount > Usd::ZERO);
     if let Some(amount) = money {
+        turn.plan.task(task, "have a budget")?;
         check_money(turn, amount)?;
         directly_below(turn, task)?;
     }
+    check_status(turn, task, &wish)?;
     // All of it or nothing: what is planned aside becomes part of the decision at the end.
     let mut aside = turn.plan.aside(Actor::Agent(turn.task));
     if patch != TaskPatch::default() {
@@ -195,6 +196,22 @@ fn update(turn: &mut Turn<'_, '_>, wish: UpdateTask) -> Result<String, Refusal> 
         hand_over(turn, task, amount);
     }
     Ok(format!("Updated {task}."))
+}
+
+/// How a task ends is not for everybody to say: its own agent calls `done`, and where checks were agreed upon they are to
+/// be passed.
+fn check_status(turn: &Turn<'_, '_>, task: TaskId, wish: &UpdateTask) -> Result<(), Refusal> {
+    let Some(to) = wish.new_status().filter(|to| to.is_ended()) else {
+        return Ok(());
+    };
+    if task == turn.task {
+        return Err(Refusal::OwnTask { task, wanted: "end" });
+    }
+    let checked = turn.plan.task(task, "have a status")?.1.checks.is_empty();
+    if to == Status::Passed && !checked {
+        return Err(Refusal::UserOnly { wanted: "pass a task that has checks without running them" });
+    }
+    Ok(())
 }
 
 fn directly_below(turn: &Turn<'_, '_>, task: TaskId) -> Result<(), Refusal> {
@@ -234,7 +251,7 @@ fn fork(turn: &mut Turn<'_, '_>, wish: &ForkTaskContext, head: Seq) -> Result<St
         return Err(Refusal::OutsideSubtree { agent, task: target, wanted: "fork into" });
     }
     let begun = turn.plan.state.session(target);
-    if begun.is_open() || begun.life().turns > 0 {
+    if begun.is_open() || begun.is_busy() || begun.life().turns > 0 {
         return Err(Refusal::AlreadyBegun { task: target });
     }
     if !turn.plan.state.session(source).is_open() {

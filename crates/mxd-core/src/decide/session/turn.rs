@@ -2,6 +2,7 @@
 
 use super::super::plan::Plan;
 use super::super::{Effect, Refusal};
+use super::money::Settled;
 use crate::event::body::{AgentRested, ErrorRaised, RestReason, ToolCallId, ToolResult};
 use crate::event::{Event, EventBody};
 use crate::id::TaskId;
@@ -15,12 +16,14 @@ pub(super) struct Turn<'a, 'p> {
     pub(super) task: TaskId,
     /// The session as it stands after what is planned so far.
     pub(super) session: Session,
+    /// Model calls that this decision settles.
+    pub(super) settled: Vec<Settled>,
 }
 
 impl<'a, 'p> Turn<'a, 'p> {
     pub(super) fn of(plan: &'a mut Plan<'p>, task: TaskId) -> Self {
         let session = plan.state.session(task).clone();
-        Self { plan, task, session }
+        Self { plan, task, session, settled: Vec::new() }
     }
 
     /// Plans an event of this task.
@@ -62,6 +65,21 @@ impl<'a, 'p> Turn<'a, 'p> {
 
     pub(super) fn is_stopped(&self) -> bool {
         self.session.rest == Some(RestReason::Stopped)
+    }
+
+    /// Whether what the model or a tool comes to is not wanted any more.
+    pub(super) fn is_broken_off(&self) -> bool {
+        self.session.interrupted || self.is_stopped() || !self.works()
+    }
+
+    /// The turn is over before its time. Who was stopped stays so; who was written to since then goes on.
+    pub(super) fn break_off(&mut self) {
+        if !self.is_stopped() {
+            self.rest(RestReason::Interrupted);
+        }
+        if self.works() {
+            self.effect(Effect::Wake { task: self.task });
+        }
     }
 
     pub(super) fn error(&mut self, class: &str, message: impl Into<String>, advice: Option<String>) {
