@@ -11,7 +11,7 @@ use super::stage::{Stage, calls, capturing, conversation, expecting};
 async fn a_task_is_passed_only_when_its_checks_pass_on_what_is_committed() {
     let commit = |file: &str| format!("echo x > {file} && git add -A && git commit -q -m {file}");
     let stage = Stage::set(json!([
-        conversation("Task: Root", vec![
+        conversation("Title: Root", vec![
             calls(&[("create_task", json!({
                 "title": "Make it", "description": "Make the file.", "checks": ["test -f wanted.txt"]
             }))]),
@@ -22,7 +22,7 @@ async fn a_task_is_passed_only_when_its_checks_pass_on_what_is_committed() {
             calls(&[("yield", json!({}))]),
             calls(&[("yield", json!({}))]),
         ]),
-        conversation("Task: Make it", vec![
+        conversation("Title: Make it", vec![
             calls(&[("bash", json!({ "command": commit("other.txt") }))]),
             calls(&[("done", json!({ "status": "passed", "summary": "Done." }))]),
             expecting(

@@ -8,7 +8,7 @@ use super::stage::{Stage, calls, conversation, expecting, gated, speaks};
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_call_that_was_cut_off_is_made_again_with_the_same_words() {
     let mut stage = Stage::set(json!([conversation(
-        "Task: Root",
+        "Title: Root",
         vec![
             calls(&[("bash", json!({ "command": "echo one" }))]),
             expecting(gated(speaks("never heard"), "lost"), json!({ "tool_results": [{ "contains": "one" }] })),
@@ -30,7 +30,7 @@ async fn a_model_call_that_was_cut_off_is_made_again_with_the_same_words() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_that_was_running_is_not_run_again_and_its_outcome_is_unknown() {
     let mut stage = Stage::set(json!([conversation(
-        "Task: Root",
+        "Title: Root",
         vec![
             calls(&[("bash", json!({ "command": "tail -f /dev/null" }))]),
             expecting(
@@ -51,7 +51,7 @@ async fn a_tool_that_was_running_is_not_run_again_and_its_outcome_is_unknown() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_waits_is_not_disturbed_by_a_restart() {
     let mut stage = Stage::set(json!([conversation(
-        "Task: Root",
+        "Title: Root",
         vec![
             calls(&[("yield", json!({}))]),
             expecting(speaks("Here I am."), json!({ "user_texts": [{ "contains": "Wake up" }] })),

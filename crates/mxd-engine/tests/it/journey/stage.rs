@@ -7,7 +7,7 @@ use std::time::Duration;
 use mxd_core::decide::{Actor, NewRoot, Op, Post};
 use mxd_core::event::body::RestReason;
 use mxd_core::event::{Event, split_events};
-use mxd_core::id::{Fresh, Id, ProjectId, TaskId, Ulid};
+use mxd_core::id::{Fresh, ProjectId, TaskId, Ulid};
 use mxd_core::limits::Limits;
 use mxd_core::state::State;
 use mxd_core::tree::Status;
@@ -18,11 +18,12 @@ use mxd_engine::project::{Opening, Project};
 use mxd_tools::plane::{Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
 use rehearse::{Rehearsal, Script, Wire};
+use secrecy::SecretString;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// How long anything may take before the story counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Everything a story needs.
 pub(crate) struct Stage {
@@ -165,10 +166,14 @@ pub(crate) async fn open(ground: &Path) -> Project {
     };
     let plane = Plane::new(Registry::built_in().unwrap());
     let neighbours = Neighbours::default();
-    let surroundings = Surroundings { config, repository, plane, sandbox, user, lookup: |_| None, neighbours };
+    let surroundings = Surroundings { config, repository, plane, sandbox, user, lookup, neighbours };
     let id = ProjectId::from(Ulid::from_parts(1, 1));
     let opening = Opening { id, data: data.join("project"), surroundings, limits: Limits::DEFAULT };
     Project::open(opening).await.unwrap()
+}
+
+fn lookup(name: &str) -> Option<SecretString> {
+    (name == "STAGE_KEY").then(|| SecretString::from("a key of the stage"))
 }
 
 fn make_repository(folder: &Path) {
@@ -183,7 +188,7 @@ fn make_repository(folder: &Path) {
 
 fn write_settings(ground: &Path, url: &str, more: Value) {
     let mut settings = json!({
-        "authGroups": { "main": { "provider": "anthropic", "anthropicBaseUrl": url } },
+        "authGroups": { "main": { "provider": "anthropic", "anthropicBaseUrl": url, "anthropicApiKey": "$env:STAGE_KEY" } },
         "defaultAuth": "main",
     });
     for (name, value) in more.as_object().unwrap() {

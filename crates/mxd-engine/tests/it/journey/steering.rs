@@ -11,7 +11,7 @@ use super::stage::{Stage, calls, conversation, expecting, gated, speaks};
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_turn_is_waiting_and_a_message_goes_on() {
     let stage = Stage::set(json!([conversation(
-        "Task: Root",
+        "Title: Root",
         vec![
             speaks("What shall I do?"),
             expecting(speaks("I see."), json!({ "user_texts": [{ "contains": "Nothing, thank you" }] })),
@@ -30,7 +30,7 @@ async fn the_end_of_a_turn_is_waiting_and_a_message_goes_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_waits_for_its_answer() {
     let stage = Stage::set(json!([conversation(
-        "Task: Root",
+        "Title: Root",
         vec![
             calls(&[("clarify", json!({ "question": "Red or blue?\nBoth are possible." }))]),
             calls(&[("yield", json!({}))]),
@@ -52,7 +52,7 @@ async fn a_question_waits_for_its_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_agent_stays_stopped_until_somebody_writes() {
     let stage = Stage::set(json!([conversation(
-        "Task: Root",
+        "Title: Root",
         vec![
             gated(speaks("I will count to a million: one, two, three"), "counting"),
             expecting(speaks("Yes?"), json!({ "user_texts": [{ "contains": "Still there" }] })),
@@ -76,7 +76,7 @@ async fn a_stopped_agent_stays_stopped_until_somebody_writes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_turn_keeps_what_was_said_and_the_agent_goes_on() {
     let stage = Stage::set(json!([conversation(
-        "Task: Root",
+        "Title: Root",
         vec![
             gated(speaks("First I will do this and then that."), "speaking"),
             speaks("All right, something else."),

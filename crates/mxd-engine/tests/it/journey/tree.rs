@@ -8,7 +8,7 @@ use super::stage::{Stage, calls, capturing, conversation, expecting, git};
 #[tokio::test(flavor = "multi_thread")]
 async fn a_child_writes_a_file_and_its_work_arrives_in_the_base_branch() {
     let stage = Stage::set(json!([
-        conversation("Task: Root", vec![
+        conversation("Title: Root", vec![
             calls(&[("create_task", json!({ "title": "Write the poem", "description": "A poem in poem.txt." }))]),
             capturing(
                 calls(&[("send_message", json!({ "taskId": "$child", "title": "go", "message": "Begin." }))]),
@@ -24,7 +24,7 @@ async fn a_child_writes_a_file_and_its_work_arrives_in_the_base_branch() {
                 json!({ "tool_results": [{ "call": "mcp__mxd__merge_task", "contains": "Merged", "is_error": false }] }),
             ),
         ]),
-        conversation("Task: Write the poem", vec![
+        conversation("Title: Write the poem", vec![
             calls(&[("write_file", json!({ "path": "poem.txt", "content": "roses\n" }))]),
             expecting(
                 calls(&[("bash", json!({ "command": "git add poem.txt && git commit -q -m poem && git log --oneline | head -1" }))]),
