@@ -17,7 +17,7 @@ use mxd_core::raw::RawJson;
 use mxd_core::state::State;
 use mxd_core::time::Millis;
 use mxd_store::{Draft, Log, Ticket};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::wish::{Receipt, Wish, WishError};
 use crate::agents::Agents;
@@ -31,20 +31,32 @@ const DISK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// The state as others see it: after the last durable commit.
 #[derive(Debug)]
-pub(crate) struct Shown(RwLock<State>);
+pub(crate) struct Shown {
+    state: RwLock<State>,
+    /// The last commit that is in it.
+    through: watch::Sender<Seq>,
+}
 
 impl Shown {
-    pub(crate) fn new(state: State) -> Self {
-        Self(RwLock::new(state))
+    pub(crate) fn new(state: State, through: Seq) -> Self {
+        Self { state: RwLock::new(state), through: watch::Sender::new(through) }
     }
 
     pub(crate) fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
-        look(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        look(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn apply(&self, at: Millis, events: &[Event]) {
-        let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        events.iter().for_each(|event| state.apply(event, at));
+    /// Moves when what it shows has moved.
+    pub(crate) fn through(&self) -> watch::Receiver<Seq> {
+        self.through.subscribe()
+    }
+
+    fn apply(&self, (seq, at): (Seq, Millis), events: &[Event]) {
+        {
+            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            events.iter().for_each(|event| state.apply(event, at));
+        }
+        self.through.send_replace(seq);
     }
 }
 
@@ -170,9 +182,10 @@ impl Hub {
                     }
                 },
             };
-            self.shown.apply(at, &events);
             if let Some(seq) = seq {
+                // Before it is shown: whoever acts on what is shown finds the desks up to date.
                 self.agents.observe(seq, at, &events);
+                self.shown.apply((seq, at), &events);
             }
             let node = events.first().map(|event| event.task);
             wish.answer(Ok(Receipt { seq, node }));

@@ -11,13 +11,14 @@ mod wish;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use mxd_core::commit::Seq;
 use mxd_core::decide::{Actor, Op, SessionOp};
 use mxd_core::event::Delta;
 use mxd_core::id::{ProjectId, TaskId};
 use mxd_core::limits::Limits;
 use mxd_core::state::State;
 use mxd_store::Log;
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use self::hub::Hub;
@@ -85,7 +86,8 @@ impl Project {
         let log = Arc::new(log);
         let (wishes, inbox) = mpsc::channel(WAITING_WISHES);
         let deltas = broadcast::Sender::new(DELTAS);
-        let shown = Arc::new(Shown::new(state.clone()));
+        let head = Seq(*log.head().borrow());
+        let shown = Arc::new(Shown::new(state.clone(), head));
         let agents = Agents::new(crate::agents::Parts {
             project: opening.id,
             data: opening.data,
@@ -126,6 +128,11 @@ impl Project {
     /// Looks at the state after the last durable commit.
     pub fn look<T>(&self, look: impl FnOnce(&State) -> T) -> T {
         self.shared.shown.look(look)
+    }
+
+    /// The last commit that [`Project::look`] knows, as a value to watch.
+    pub fn through(&self) -> watch::Receiver<Seq> {
+        self.shared.shown.through()
     }
 
     /// The log, to be read by cursor.

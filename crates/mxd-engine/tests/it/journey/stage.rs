@@ -81,10 +81,10 @@ impl Stage {
 
     /// Waits until the state is as wanted; looks whenever something has become durable.
     pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&State) -> bool) {
-        let mut head = self.project().log().head();
+        let mut moved = self.project().through();
         let waiting = async {
             while !self.project().look(&wanted) {
-                head.changed().await.unwrap();
+                moved.changed().await.unwrap();
             }
         };
         if tokio::time::timeout(PATIENCE, waiting).await.is_err() {
