@@ -25,6 +25,8 @@ pub(super) struct Record {
     pub(super) base_branch: Option<Branch>,
     /// The commit it started from.
     pub(super) base: ObjectId,
+    /// Where git keeps what belongs to the worktree alone. Git's own note of that is the agent's to change.
+    pub(super) own: Option<PathBuf>,
     pub(super) stage: Stage,
 }
 
@@ -40,6 +42,8 @@ pub(super) enum Stage {
     Removing {
         /// The commit that holds what was in it, if there was anything.
         grave: Option<ObjectId>,
+        /// The folder by its number on the disk, so that another one at its place is left alone.
+        folder: Option<(u64, u64)>,
     },
 }
 

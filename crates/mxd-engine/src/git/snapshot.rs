@@ -52,7 +52,7 @@ pub(super) enum SnapshotError {
 pub(super) async fn take(repository: &Repository, subject: Subject<'_>) -> Result<Snapshot, SnapshotError> {
     let Subject { folder, index, head } = subject;
     let place = Place::Files { folder, index };
-    repository.ask(place, Call::new(["read-tree", "-m", head.as_str()])).await?;
+    repository.ask(place, Call::new(["read-tree", "--reset", head.as_str()])).await?;
     refuse_submodules(repository, &subject).await?;
     let changes = repository.changes(place, Detail::Everything).await?;
     let (deleted, present): (Vec<_>, Vec<_>) =

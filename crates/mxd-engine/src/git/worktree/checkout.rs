@@ -52,14 +52,14 @@ pub(in super::super) async fn register_detached(
     Ok(own)
 }
 
+/// Where git keeps what belongs to a worktree that it just made. Its file says so, and nobody else was in there yet;
+/// the notes in the other direction can be an agent's.
 fn own_folder(repository: &Repository, folder: &Path) -> Result<PathBuf, GitError> {
-    let known = repository.entries()?.into_iter().find(|entry| entry.folder.as_deref() == Some(folder));
-    let lost = || GitError::File {
-        action: "find the worktree of",
-        path: folder.to_owned(),
-        source: std::io::ErrorKind::NotFound.into(),
-    };
-    known.map(|entry| entry.own).ok_or_else(lost)
+    let pointer = folder.join(".git");
+    let text = admin::read_small(&pointer).map_err(GitError::file("read", &pointer))?;
+    let own = text.trim_end_matches('\n').strip_prefix("gitdir: ").map(PathBuf::from);
+    let ours = |own: &PathBuf| own.parent() == Some(&repository.common().join("worktrees"));
+    own.filter(ours).ok_or(GitError::Tampered { path: pointer, what: "leading elsewhere" })
 }
 
 /// Puts the files of a commit into a registered worktree that has none.
@@ -69,8 +69,7 @@ pub(in super::super) async fn fill(
     own: &Path,
     commit: &ObjectId,
 ) -> Result<(), GitError> {
-    let settings = repository.without_programs().await?;
-    let call = Call::new(["read-tree", "-m", "-u", commit.as_str()]).settings(&settings);
+    let call = Call::new(["read-tree", "-m", "-u", commit.as_str()]);
     repository.ask(Place::Files { folder, index: &own.join("index") }, call).await?;
     Ok(())
 }
