@@ -60,6 +60,34 @@ pub(super) fn index(common: &Path, task: TaskId) -> PathBuf {
     folder(common).join(format!("{task}.index"))
 }
 
+/// Where it is written down that a worktree is for a moment only and nobody's, by the name git has for it.
+fn scratch(common: &Path, own: &Path) -> PathBuf {
+    common.join("mxd/scratch").join(own.file_name().unwrap_or_default())
+}
+
+/// Writes down that a worktree is nobody's. What runs in it may change what it says about itself.
+pub(super) fn mark_scratch(common: &Path, own: &Path, folder: &Path) -> Result<(), GitError> {
+    let path = scratch(common, own);
+    publish(&path, folder.as_os_str().as_encoded_bytes()).map_err(GitError::file("write", &path))
+}
+
+/// Whether a worktree is nobody's.
+pub(super) fn is_scratch(common: &Path, own: &Path) -> bool {
+    scratch(common, own).exists()
+}
+
+/// Forgets about worktrees of nobody's at a folder; where git keeps what belongs to them.
+pub(super) fn unmark_scratch(common: &Path, folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(common.join("mxd/scratch")).into_iter().flatten().flatten() {
+        let is_there = |text: Vec<u8>| text == folder.as_os_str().as_encoded_bytes();
+        if fs::read(entry.path()).is_ok_and(is_there) && fs::remove_file(entry.path()).is_ok() {
+            found.push(common.join("worktrees").join(entry.file_name()));
+        }
+    }
+    found
+}
+
 impl Record {
     /// The record of a task, if there is one.
     pub(super) fn read(common: &Path, task: TaskId) -> Result<Option<Self>, GitError> {

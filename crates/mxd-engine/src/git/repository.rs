@@ -3,7 +3,6 @@
 //! Git is always told that the repository is the shared folder, never a worktree's own: the settings that count are
 //! then the user's, and those that an agent may have put beside its worktree are not read.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,7 +11,7 @@ use super::error::GitError;
 use super::lane::{Lane, Lanes, TaskTurn, Turn};
 use super::limits;
 use super::names::{Branch, ObjectId};
-use super::record::Record;
+use super::record::{self, Record};
 use super::run::{Call, Git, Output};
 
 /// Why a folder cannot be used as a repository.
@@ -79,9 +78,6 @@ pub enum Head {
         commit: ObjectId,
     },
 }
-
-/// The beginning of the names of worktrees in which merges are tried.
-pub(super) const SCRATCH: &str = "mxd-merge-";
 
 /// Who has a branch checked out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -326,23 +322,19 @@ impl Repository {
     pub(super) async fn holders(&self, branch: &Branch) -> Result<Vec<Holder>, GitError> {
         let records = Record::all(&self.common)?;
         let mut found = Vec::new();
-        if let Some(main) = self.main_checkout().await? {
-            if admin::standing(&self.common)? == Standing::On(branch.clone()) {
-                found.push(Holder::User(main));
-            }
+        if admin::standing(&self.common)? == Standing::On(branch.clone()) {
+            found.extend(self.main_checkout().await?.map(Holder::User));
         }
         for Entry { own, folder } in self.entries()? {
             if !matches!(admin::standing(&own), Ok(Standing::On(on)) if on == *branch) {
                 continue;
             }
             let record = records.iter().find(|record| record.own.as_ref() == Some(&own));
-            let is_scratch =
-                own.file_name().is_some_and(|name| name.as_bytes().starts_with(SCRATCH.as_bytes()));
             match (record, folder) {
                 (Some(record), _) if record.branch == *branch => {
                     found.push(Holder::Agent(record.folder.clone()))
                 }
-                (None, Some(folder)) if !is_scratch && folder.exists() => {
+                (None, Some(folder)) if !record::is_scratch(&self.common, &own) && folder.exists() => {
                     found.push(Holder::User(Checkout { folder, git_dir: own }));
                 }
                 _ => {}

@@ -115,7 +115,7 @@ where
 {
     let command = ["git", "merge", "--ff-only", "--no-autostash", "--no-stat", step.to.as_str()];
     let errand = Errand {
-        purpose: "take the merge over",
+        purpose: Errand::FOLLOW,
         command: command.iter().map(Into::into).collect(),
         folder: folder.clone(),
         time: limits::FOLLOW,

@@ -10,7 +10,7 @@ use super::super::error::GitError;
 use super::super::files::{blocking, remove_tree};
 use super::super::limits;
 use super::super::names::ObjectId;
-use super::super::repository::{Repository, SCRATCH};
+use super::super::repository::Repository;
 use super::super::space;
 use super::super::worktree::{fill, register_detached, unregister};
 use super::{MergeError, Request};
@@ -20,7 +20,7 @@ fn folder(request: &Request) -> Result<PathBuf, MergeError> {
     let parent = &request.scratch;
     std::fs::create_dir_all(parent).map_err(GitError::file("make", parent))?;
     let parent = std::fs::canonicalize(parent).map_err(GitError::file("find", parent))?;
-    Ok(parent.join(format!("{SCRATCH}{}", request.from.as_str().replace('/', "-"))))
+    Ok(parent.join(format!("merge-{}", request.from.as_str().replace('/', "-"))))
 }
 
 /// Removes what an earlier merge of the same branch left.
@@ -56,7 +56,7 @@ where
     drop(turn);
     let filled = fill(repository, &folder, &own, commit).await;
     let errand = Errand {
-        purpose: "check the merge",
+        purpose: Errand::CHECK,
         command: check.to_vec(),
         folder: folder.clone(),
         time: limits::CHECK,

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::super::admin;
 use super::super::error::GitError;
+use super::super::files::remove_tree;
 use super::super::lane::Turn;
 use super::super::names::ObjectId;
+use super::super::record;
 use super::super::repository::{Place, Repository};
 use super::super::run::Call;
 
@@ -48,13 +50,14 @@ pub(in super::super) async fn register_detached(
         Call::new(["worktree", "add", "--no-checkout", "--detach", "--lock", "--reason", "a merge of mxd"]);
     repository.change(turn, Place::Store, call.arg(folder).arg(commit.as_str())).await?;
     let own = own_folder(repository, folder)?;
+    record::mark_scratch(repository.common(), &own, folder)?;
     silence_hooks(repository, turn, &own).await?;
     Ok(own)
 }
 
 /// Where git keeps what belongs to a worktree that it just made. Its file says so, and nobody else was in there yet;
 /// the notes in the other direction can be an agent's.
-fn own_folder(repository: &Repository, folder: &Path) -> Result<PathBuf, GitError> {
+pub(super) fn own_folder(repository: &Repository, folder: &Path) -> Result<PathBuf, GitError> {
     let pointer = folder.join(".git");
     let text = admin::read_small(&pointer).map_err(GitError::file("read", &pointer))?;
     let own = text.trim_end_matches('\n').strip_prefix("gitdir: ").map(PathBuf::from);
@@ -128,10 +131,10 @@ pub(in super::super) fn unregister(
     _: &Turn<'_>,
     folder: &Path,
 ) -> Result<(), GitError> {
-    for entry in admin::entries(repository.common())? {
-        if entry.folder.as_deref() == Some(folder) {
-            super::super::files::remove_tree(&entry.own).map_err(GitError::file("remove", &entry.own))?;
-        }
+    let said = admin::entries(repository.common())?.into_iter();
+    let said = said.filter(|entry| entry.folder.as_deref() == Some(folder)).map(|entry| entry.own);
+    for own in said.chain(record::unmark_scratch(repository.common(), folder)) {
+        remove_tree(&own).map_err(GitError::file("remove", &own))?;
     }
     Ok(())
 }

@@ -202,6 +202,34 @@ async fn a_submodule_that_an_agent_made_up_is_not_looked_into() {
 }
 
 #[tokio::test]
+async fn a_worktree_that_says_it_stands_on_the_users_branch_is_not_believed() {
+    let trapped = Trapped::new();
+    let yard = &trapped.yard;
+    let repository = yard.repository().await;
+    let liar = worktree::create(&repository, &yard.request(1), nobody).await.unwrap().worktree;
+    let worker = worktree::create(&repository, &yard.request(2), nobody).await.unwrap().worktree;
+    commit(yard, &worker, "work\n");
+    yard.git_in(
+        &yard.at("repo"),
+        "-c core.fsmonitor=false -c core.hooksPath=/dev/null symbolic-ref HEAD refs/heads/other",
+    );
+    append(&liar.own.join("config.worktree"), &settings(&yard.at("home/trap").display().to_string()));
+    write(&liar.own.join("HEAD"), "ref: refs/heads/main\n");
+    for place in [liar.folder.clone(), yard.at("home"), yard.at("nowhere")] {
+        write(&liar.own.join("gitdir"), &format!("{}\n", place.join(".git").display()));
+        let _ = fs::remove_file(&trapped.canary);
+        let merged = merge::merge(&repository, &yard.merge(&worker), nobody).await.unwrap();
+        let moved = matches!(&merged, Outcome::Merged(merged) if merged.followed.is_none());
+        assert!(moved || matches!(merged, Outcome::AlreadyMerged { .. }), "{merged:?}");
+        trapped.assert_silent("merge");
+    }
+    assert_eq!(fs::read_to_string(liar.folder.join("file.txt")).unwrap(), "one\ntwo\nthree\n");
+    worktree::remove(&repository, &removal(&liar)).await.unwrap();
+    assert!(!liar.own.exists() && !liar.folder.exists());
+    assert!(yard.at("home/.gitconfig").exists());
+}
+
+#[tokio::test]
 async fn nothing_of_the_daemons_environment_leads_git() {
     let yard = Yard::new();
     let elsewhere = yard.at("elsewhere");
