@@ -53,4 +53,11 @@ pub(super) const CHAOS: &[Chaos] = &[
         filter: "worktrees_in_parallel",
         description: "32 worktrees at once, made and removed beside a user who commits",
     },
+    Chaos {
+        name: "stops",
+        package: "mxd-engine",
+        target: "it",
+        filter: "git::crashes::",
+        description: "stop making, removing and merging before and after every call of git",
+    },
 ];

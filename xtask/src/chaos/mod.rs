@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_names_are_the_documented_ones() {
-        assert_eq!(names(), ["offsets", "power", "kill", "tree", "prompts", "worktrees"]);
+        assert_eq!(names(), ["offsets", "power", "kill", "tree", "prompts", "worktrees", "stops"]);
     }
 
     #[test]
@@ -107,6 +107,7 @@ mod tests {
             "cargo test --release -p mxd-core --test it -- histories_of_any_seed",
             "cargo test --release -p mxd-llm --test it -- random_conversations",
             "cargo test --release -p mxd-engine --test it -- worktrees_in_parallel",
+            "cargo test --release -p mxd-engine --test it -- git::crashes::",
         ];
         assert_eq!(commands, expected);
     }

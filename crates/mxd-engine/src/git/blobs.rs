@@ -3,7 +3,10 @@
 //! Git is never given a path of an agent's folder: it would follow links, and change the bytes by rules that a file in
 //! that folder sets. Files are opened here, and git gets what is in them.
 
-use std::io::{self, Read};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::error::GitError;
@@ -19,7 +22,7 @@ const LARGE: u64 = 4 << 20;
 /// How git marks what a file is.
 pub(super) const LINK: &str = "120000";
 pub(super) const PROGRAM: &str = "100755";
-pub(super) const FILE: &str = "100644";
+pub(super) const PLAIN: &str = "100644";
 
 /// A file as git keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,6 +30,7 @@ pub(super) struct Stored {
     pub(super) path: PathBuf,
     pub(super) mode: String,
     pub(super) id: ObjectId,
+    pub(super) size: u64,
 }
 
 /// A file that is to be kept.
@@ -65,7 +69,7 @@ pub(super) async fn store(
         let call = Call::new(["hash-object", "-w", "--no-filters", "--stdin"]).from(open);
         let answer = repository.ask(Place::Store, call).await?;
         let id = answer.line().parse().map_err(|_| answer.odd())?;
-        stored.push(Stored { path: file.path, mode: file.mode.to_owned(), id });
+        stored.push(Stored { path: file.path, mode: file.mode.to_owned(), id, size: file.size });
     }
     Ok(stored)
 }
@@ -87,7 +91,12 @@ async fn store_batch(
     if ids.len() != batch.len() {
         return Err(answer.odd());
     }
-    let join = |(file, id): (Found, ObjectId)| Stored { path: file.path, mode: file.mode.to_owned(), id };
+    let join = |(file, id): (Found, ObjectId)| Stored {
+        path: file.path,
+        mode: file.mode.to_owned(),
+        id,
+        size: file.size,
+    };
     Ok(batch.into_iter().zip(ids).map(join).collect())
 }
 
@@ -120,18 +129,59 @@ fn stream(folder: &Path, batch: Vec<Found>) -> io::Result<(Vec<u8>, Vec<Found>)>
     Ok((script, batch))
 }
 
-/// Writes one stored file into a folder, as it was.
-pub(super) async fn write(repository: &Repository, folder: &Path, file: &Stored) -> Result<(), GitError> {
-    let path = folder.join(&file.path);
-    let into = Beneath::new(folder).map_err(GitError::file("open", folder))?;
-    let call = Call::new(["cat-file", "blob", file.id.as_str()]);
-    if file.mode == LINK {
-        let target = repository.ask(Place::Store, call).await?.stdout;
-        let target = PathBuf::from(<std::ffi::OsString as std::os::unix::ffi::OsStringExt>::from_vec(target));
-        return into.create_link(&file.path, &target).map_err(GitError::file("make", &path));
+/// Writes stored files into a folder, as they were.
+pub(super) async fn write(repository: &Repository, folder: &Path, files: &[Stored]) -> Result<(), GitError> {
+    let mut batch = Vec::new();
+    let mut size = 0;
+    for file in files {
+        if file.size > LARGE && file.mode != LINK {
+            let open = create(folder, file)?;
+            let call = Call::new(["cat-file", "blob", file.id.as_str()]).to(open);
+            repository.ask(Place::Store, call).await?;
+            continue;
+        }
+        size += file.size;
+        batch.push(file);
+        if size > BATCH {
+            write_batch(repository, folder, &std::mem::take(&mut batch)).await?;
+            size = 0;
+        }
     }
-    let mode = if file.mode == PROGRAM { 0o777 } else { 0o666 };
-    let open = into.create(&file.path, mode).map_err(GitError::file("make", &path))?;
-    repository.ask(Place::Store, call.to(open)).await?;
+    write_batch(repository, folder, &batch).await
+}
+
+async fn write_batch(repository: &Repository, folder: &Path, batch: &[&Stored]) -> Result<(), GitError> {
+    if batch.is_empty() {
+        return Ok(());
+    }
+    let names: String = batch.iter().map(|file| format!("{}\n", file.id)).collect();
+    let answer = repository.ask(Place::Store, Call::new(["cat-file", "--batch"]).input(names)).await?;
+    let mut rest = answer.stdout.as_slice();
+    for file in batch {
+        let (bytes, after) = next_blob(rest).ok_or_else(|| answer.odd())?;
+        rest = after;
+        let path = folder.join(&file.path);
+        let written = if file.mode == LINK {
+            Beneath::new(folder)
+                .and_then(|into| into.create_link(&file.path, Path::new(OsStr::from_bytes(bytes))))
+        } else {
+            create(folder, file)?.write_all(bytes)
+        };
+        written.map_err(GitError::file("write", &path))?;
+    }
     Ok(())
+}
+
+/// One answer of `git cat-file --batch`: a line with the size at its end, so many bytes, and a line end.
+fn next_blob(answer: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = answer.iter().position(|byte| *byte == b'\n')?;
+    let size: usize = std::str::from_utf8(&answer[..line]).ok()?.rsplit_once(' ')?.1.parse().ok()?;
+    let start = line + 1;
+    Some((answer.get(start..start + size)?, answer.get(start + size + 1..)?))
+}
+
+fn create(folder: &Path, file: &Stored) -> Result<File, GitError> {
+    let mode = if file.mode == PROGRAM { 0o777 } else { 0o666 };
+    let made = Beneath::new(folder).and_then(|into| into.create(&file.path, mode));
+    made.map_err(GitError::file("make", &folder.join(&file.path)))
 }

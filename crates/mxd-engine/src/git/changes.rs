@@ -83,17 +83,29 @@ impl Repository {
             Detail::Untracked => call.arg("--untracked-files=normal"),
             Detail::Everything => call.args(["--untracked-files=all", "--ignored=matching"]),
         };
-        let call = call.settings(&self.without_programs().await?);
-        parse(&self.ask(place, call).await?)
+        let against = match place {
+            Place::Checkout(_) => Against::LastCommit,
+            // The last commit that git would compare with is the one of another checkout.
+            Place::Files { .. } | Place::Store => Against::Index,
+        };
+        parse(&self.ask(place, call).await?, against)
     }
 }
 
-fn parse(answer: &Output) -> Result<Vec<Change>, GitError> {
+/// With what files are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Against {
+    LastCommit,
+    Index,
+}
+
+fn parse(answer: &Output, against: Against) -> Result<Vec<Change>, GitError> {
     let mut changes = Vec::new();
     for line in answer.parts() {
         let (difference, name) = match line.first() {
             Some(b'?') => (Difference::Untracked, line.get(2..)),
             Some(b'!') => (Difference::Ignored, line.get(2..)),
+            Some(b'1') if against == Against::Index && line.get(3) == Some(&b'.') => continue,
             Some(b'1') => (kind_of(line), field(line, 8)),
             Some(b'u') => (Difference::Tracked, field(line, 10)),
             Some(b'#') => continue,

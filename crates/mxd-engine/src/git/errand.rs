@@ -10,7 +10,7 @@ use std::time::Duration;
 /// A command to be run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Errand {
-    /// What it is for, for people.
+    /// What it is for: one of the purposes below, or another in words.
     pub purpose: &'static str,
     /// The program and its arguments.
     pub command: Vec<OsString>,
@@ -18,6 +18,15 @@ pub struct Errand {
     pub folder: PathBuf,
     /// How long it may take. The runner ends it after that.
     pub time: Duration,
+}
+
+impl Errand {
+    /// The set-up script of a new worktree, in that worktree.
+    pub const SET_UP: &'static str = "set up the worktree";
+    /// The check of a merge, in a scratch worktree of nobody's.
+    pub const CHECK: &'static str = "check the merge";
+    /// Git in the worktree of an agent, as that agent: it needs the agent's share of the repository.
+    pub const FOLLOW: &'static str = "take the merge over";
 }
 
 /// What came of it.

@@ -108,9 +108,7 @@ pub async fn restore(repository: &Repository, task: TaskId, folder: &Path) -> Re
     std::fs::create_dir_all(folder).map_err(GitError::file("make", folder))?;
     let folder = std::fs::canonicalize(folder).map_err(GitError::file("find", folder))?;
     let files = files_of(repository, &commit).await?;
-    for file in &files {
-        blobs::write(repository, &folder, file).await?;
-    }
+    blobs::write(repository, &folder, &files).await?;
     complete_repositories(&folder, &files)?;
     let head = Call::new(["rev-parse", "--verify", &format!("{commit}^1")]);
     let head = repository.ask(Place::Store, head).await?;
@@ -119,20 +117,21 @@ pub async fn restore(repository: &Repository, task: TaskId, folder: &Path) -> Re
 }
 
 async fn files_of(repository: &Repository, commit: &ObjectId) -> Result<Vec<Stored>, GitError> {
-    let call = Call::new(["ls-tree", "-r", "-z", "--full-tree", commit.as_str()]);
+    let call = Call::new(["ls-tree", "-r", "-z", "--long", "--full-tree", commit.as_str()]);
     let answer = repository.ask(Place::Store, call).await?;
     let mut files = Vec::new();
     for line in answer.parts() {
         let at = line.iter().position(|byte| *byte == b'\t').ok_or_else(|| answer.odd())?;
         let about = String::from_utf8_lossy(&line[..at]).into_owned();
-        let mut words = about.split(' ');
+        let mut words = about.split_ascii_whitespace();
         let (mode, kind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         if kind != "blob" {
             continue;
         }
         let id = words.next().and_then(|id| id.parse().ok()).ok_or_else(|| answer.odd())?;
+        let size = words.next().and_then(|size| size.parse().ok()).ok_or_else(|| answer.odd())?;
         let path = original_path(Path::new(std::ffi::OsStr::from_bytes(&line[at + 1..])));
-        files.push(Stored { path, mode: mode.to_owned(), id });
+        files.push(Stored { path, mode: mode.to_owned(), id, size });
     }
     Ok(files)
 }

@@ -204,7 +204,7 @@ async fn staged(repository: &Repository, own: &Path) -> Result<Option<ObjectId>,
     let Ok(mut theirs) = Beneath::new(own).and_then(|files| files.read(Path::new("index"))) else {
         return Ok(None);
     };
-    let copy = tempfile_in(repository, own)?;
+    let copy = staged_copy(repository, own)?;
     let copied = fs::File::create(&copy).and_then(|mut file| io::copy(&mut theirs, &mut file));
     copied.map_err(GitError::file("copy to", &copy))?;
     let place = Place::Files { folder: repository.common(), index: &copy };
@@ -213,7 +213,7 @@ async fn staged(repository: &Repository, own: &Path) -> Result<Option<ObjectId>,
     Ok(written?.line().parse().ok())
 }
 
-fn tempfile_in(repository: &Repository, own: &Path) -> Result<std::path::PathBuf, GitError> {
+fn staged_copy(repository: &Repository, own: &Path) -> Result<std::path::PathBuf, GitError> {
     let folder = repository.common().join("mxd/worktrees");
     fs::create_dir_all(&folder).map_err(GitError::file("make", &folder))?;
     let mut name = own.file_name().unwrap_or_default().to_owned();

@@ -1,9 +1,9 @@
 //! Git for agents: every task has its own worktree and branch, nothing in them is ever lost, and what comes back is
 //! merged where nobody is disturbed.
 //!
-//! The user's repository is shared with agents that may write to parts of it. So git is run as [`run`] says, told
-//! about the shared folder only, one change at a time ([`lane`]), and what agents can have touched is read with
-//! suspicion ([`admin`], [`refs`]). Programs of the project are never run here; see [`errand`].
+//! The user's repository is shared with agents that may write to parts of it. So git is told about the shared folder
+//! only, sees nothing but what [`Git`] says, changes one thing at a time ([`Lanes`]), and what agents can have touched
+//! is read with suspicion. Programs of the project are never run here; see [`Errand`].
 
 mod admin;
 mod blobs;

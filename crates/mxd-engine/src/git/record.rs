@@ -25,6 +25,8 @@ pub(super) struct Record {
     pub(super) base_branch: Option<Branch>,
     /// The commit it started from.
     pub(super) base: ObjectId,
+    /// Where git keeps what belongs to the worktree alone. Git's own note of that is the agent's to change.
+    pub(super) own: Option<PathBuf>,
     pub(super) stage: Stage,
 }
 
@@ -40,6 +42,8 @@ pub(super) enum Stage {
     Removing {
         /// The commit that holds what was in it, if there was anything.
         grave: Option<ObjectId>,
+        /// The folder by its number on the disk, so that another one at its place is left alone.
+        folder: Option<(u64, u64)>,
     },
 }
 
@@ -54,6 +58,34 @@ fn path(common: &Path, task: TaskId) -> PathBuf {
 /// The index by which the daemon looks at the files of a task. The agent has another one, which it may change.
 pub(super) fn index(common: &Path, task: TaskId) -> PathBuf {
     folder(common).join(format!("{task}.index"))
+}
+
+/// Where it is written down that a worktree is for a moment only and nobody's, by the name git has for it.
+fn scratch(common: &Path, own: &Path) -> PathBuf {
+    common.join("mxd/scratch").join(own.file_name().unwrap_or_default())
+}
+
+/// Writes down that a worktree is nobody's. What runs in it may change what it says about itself.
+pub(super) fn mark_scratch(common: &Path, own: &Path, folder: &Path) -> Result<(), GitError> {
+    let path = scratch(common, own);
+    publish(&path, folder.as_os_str().as_encoded_bytes()).map_err(GitError::file("write", &path))
+}
+
+/// Whether a worktree is nobody's.
+pub(super) fn is_scratch(common: &Path, own: &Path) -> bool {
+    scratch(common, own).exists()
+}
+
+/// Forgets about worktrees of nobody's at a folder; where git keeps what belongs to them.
+pub(super) fn unmark_scratch(common: &Path, folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(common.join("mxd/scratch")).into_iter().flatten().flatten() {
+        let is_there = |text: Vec<u8>| text == folder.as_os_str().as_encoded_bytes();
+        if fs::read(entry.path()).is_ok_and(is_there) && fs::remove_file(entry.path()).is_ok() {
+            found.push(common.join("worktrees").join(entry.file_name()));
+        }
+    }
+    found
 }
 
 impl Record {

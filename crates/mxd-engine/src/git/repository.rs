@@ -11,6 +11,7 @@ use super::error::GitError;
 use super::lane::{Lane, Lanes, TaskTurn, Turn};
 use super::limits;
 use super::names::{Branch, ObjectId};
+use super::record::{self, Record};
 use super::run::{Call, Git, Output};
 
 /// Why a folder cannot be used as a repository.
@@ -78,6 +79,15 @@ pub enum Head {
     },
 }
 
+/// Who has a branch checked out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// The user, in a checkout whose settings are the user's.
+    User(Checkout),
+    /// An agent, in this worktree.
+    Agent(PathBuf),
+}
+
 /// A repository.
 #[derive(Debug, Clone)]
 pub struct Repository {
@@ -139,7 +149,7 @@ impl Repository {
             return Err(OpenError::RefFormat { common: self.common.clone(), format });
         }
         let Some(checkout) = &self.checkout else { return Ok(()) };
-        if super::record::Record::all(&self.common)?.iter().any(|record| record.folder == checkout.folder) {
+        if Record::all(&self.common)?.iter().any(|record| record.folder == checkout.folder) {
             return Err(OpenError::OfAnAgent { folder: checkout.folder.clone() });
         }
         Ok(())
@@ -209,7 +219,7 @@ impl Repository {
 
     /// Asks something. Many may ask at once.
     pub(super) async fn ask(&self, place: Place<'_>, call: Call) -> Result<Output, GitError> {
-        self.git.run(self.placed(place, call)).await
+        self.git.run(self.placed(place, call).await?).await
     }
 
     /// Changes something, and waits for lock files that others hold.
@@ -219,7 +229,7 @@ impl Repository {
         place: Place<'_>,
         call: Call,
     ) -> Result<Output, GitError> {
-        let call = self.placed(place, call);
+        let call = self.placed(place, call).await?;
         let mut wait = limits::LOCK_WAIT;
         for _ in 1..limits::LOCK_ATTEMPTS {
             match self.git.run(call.again()).await {
@@ -231,19 +241,27 @@ impl Repository {
         self.git.run(call).await.map_err(|error| if error.is_lock() { error.into_locked() } else { error })
     }
 
-    fn placed(&self, place: Place<'_>, call: Call) -> Call {
-        match place {
-            Place::Store => call.env("GIT_DIR", &self.common).folder(&self.common),
+    /// Says to a call where it is. Wherever there are files, there may be rules for them, so no program is left.
+    async fn placed(&self, place: Place<'_>, call: Call) -> Result<Call, GitError> {
+        let call = match place {
+            Place::Store => return Ok(self.at_store(call)),
             Place::Files { folder, index } => call
                 .env("GIT_DIR", &self.common)
                 .env("GIT_WORK_TREE", folder)
                 .env("GIT_INDEX_FILE", index)
+                // The index is ours, and what git learns about unchanged files is worth keeping.
+                .env("GIT_OPTIONAL_LOCKS", "1")
                 .folder(folder),
             Place::Checkout(checkout) => call
                 .env("GIT_DIR", &checkout.git_dir)
                 .env("GIT_WORK_TREE", &checkout.folder)
                 .folder(&checkout.folder),
-        }
+        };
+        Ok(call.settings(&self.without_programs().await?))
+    }
+
+    fn at_store(&self, call: Call) -> Call {
+        call.env("GIT_DIR", &self.common).folder(&self.common)
     }
 
     /// One of the user's settings.
@@ -259,7 +277,7 @@ impl Repository {
         const KEYS: &str =
             r"^((filter|merge)\..*\.(clean|smudge|process|required|driver)|hook\..*\.command)$";
         let call = Call::new(["config", "--null", "--name-only", "--get-regexp", KEYS]).accepts(&[1]);
-        let answer = self.ask(Place::Store, call).await?;
+        let answer = self.git.run(self.at_store(call)).await?;
         let mut settings = Vec::new();
         for key in answer.parts() {
             let key = String::from_utf8_lossy(key);
@@ -299,19 +317,27 @@ impl Repository {
         admin::entries(&self.common)
     }
 
-    /// Every checkout of a branch: its folder, and where git keeps what belongs to it.
-    pub(super) async fn checkouts_of(&self, branch: &Branch) -> Result<Vec<Checkout>, GitError> {
+    /// Who has a branch checked out. An agent can write into its worktree's notes that it stands on any branch, and
+    /// that it is anywhere, so its worktree is known by our own record, and only its own branch counts.
+    pub(super) async fn holders(&self, branch: &Branch) -> Result<Vec<Holder>, GitError> {
+        let records = Record::all(&self.common)?;
         let mut found = Vec::new();
-        if let Some(main) = self.main_checkout().await? {
-            if admin::standing(&self.common)? == Standing::On(branch.clone()) {
-                found.push(main);
-            }
+        if admin::standing(&self.common)? == Standing::On(branch.clone()) {
+            found.extend(self.main_checkout().await?.map(Holder::User));
         }
-        for entry in self.entries()? {
-            if let (Some(folder), Ok(Standing::On(on))) = (entry.folder, admin::standing(&entry.own)) {
-                if on == *branch && folder.exists() {
-                    found.push(Checkout { folder, git_dir: entry.own });
+        for Entry { own, folder } in self.entries()? {
+            if !matches!(admin::standing(&own), Ok(Standing::On(on)) if on == *branch) {
+                continue;
+            }
+            let record = records.iter().find(|record| record.own.as_ref() == Some(&own));
+            match (record, folder) {
+                (Some(record), _) if record.branch == *branch => {
+                    found.push(Holder::Agent(record.folder.clone()))
                 }
+                (None, Some(folder)) if !record::is_scratch(&self.common, &own) && folder.exists() => {
+                    found.push(Holder::User(Checkout { folder, git_dir: own }));
+                }
+                _ => {}
             }
         }
         Ok(found)

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::blobs::{self, FILE, Found, LINK, PROGRAM};
+use super::blobs::{self, Found, LINK, PLAIN, PROGRAM};
 use super::changes::{Change, Detail, Difference, Names};
 use super::error::GitError;
 use super::files::blocking;
@@ -52,7 +52,7 @@ pub(super) enum SnapshotError {
 pub(super) async fn take(repository: &Repository, subject: Subject<'_>) -> Result<Snapshot, SnapshotError> {
     let Subject { folder, index, head } = subject;
     let place = Place::Files { folder, index };
-    repository.ask(place, Call::new(["read-tree", "-m", head.as_str()])).await?;
+    repository.ask(place, Call::new(["read-tree", "--reset", head.as_str()])).await?;
     refuse_submodules(repository, &subject).await?;
     let changes = repository.changes(place, Detail::Everything).await?;
     let (deleted, present): (Vec<_>, Vec<_>) =
@@ -194,7 +194,7 @@ fn walk(root: &Path, path: &Path, bounds: Bounds, files: &mut Vec<Found>) -> io:
     let mode = match about.file_type() {
         kind if kind.is_symlink() => LINK,
         kind if kind.is_file() && about.permissions().mode() & 0o100 != 0 => PROGRAM,
-        kind if kind.is_file() => FILE,
+        kind if kind.is_file() => PLAIN,
         kind if kind.is_dir() => {
             let deeper =
                 bounds.depth.checked_sub(1).ok_or_else(|| io::Error::other("folders are too deep"))?;

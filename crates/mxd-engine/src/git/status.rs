@@ -95,7 +95,7 @@ pub async fn status(repository: &Repository, worktree: &Worktree) -> Result<Stat
 async fn dirty(repository: &Repository, worktree: &Worktree, head: &ObjectId) -> Result<Names, GitError> {
     let index = record::index(repository.common(), worktree.task);
     let place = Place::Files { folder: &worktree.folder, index: &index };
-    repository.ask(place, Call::new(["read-tree", "-m", head.as_str()])).await?;
+    repository.ask(place, Call::new(["read-tree", "--reset", head.as_str()])).await?;
     let changes = repository.changes(place, Detail::Untracked).await?;
     Ok(Names::of(changes.iter().map(|change| change.path.as_path()), limits::DIRTY_FILES))
 }

@@ -1,4 +1,5 @@
 //! The engine, from outside.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
 #![expect(
     clippy::unwrap_used,

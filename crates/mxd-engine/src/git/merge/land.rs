@@ -12,7 +12,7 @@ use super::super::lane::Turn;
 use super::super::limits;
 use super::super::names::{Branch, ObjectId};
 use super::super::refs::{RefError, Swap};
-use super::super::repository::{Checkout, Place, Repository};
+use super::super::repository::{Checkout, Holder, Place, Repository};
 use super::super::run::Call;
 use super::{Blocked, Ends, MergeError, Request};
 
@@ -51,17 +51,23 @@ where
 {
     let step = Step { branch: &request.into, from, to };
     let turn = repository.turn().await;
-    let mut checkouts = repository.checkouts_of(&request.into).await?;
-    if checkouts.len() > 1 {
-        let folders = checkouts.into_iter().map(|checkout| checkout.folder).collect();
-        return Ok(Landed::Blocked(Blocked::Several { folders }));
+    let mut holders = repository.holders(&request.into).await?;
+    if holders.len() > 1 {
+        let folder = |holder| match holder {
+            Holder::User(checkout) => checkout.folder,
+            Holder::Agent(folder) => folder,
+        };
+        return Ok(Landed::Blocked(Blocked::Several { folders: holders.into_iter().map(folder).collect() }));
     }
-    let Some(checkout) = checkouts.pop() else { return move_branch(repository, &turn, &step, None).await };
-    if request.into.is_of_agents() {
+    let checkout = match holders.pop() {
+        None => return move_branch(repository, &turn, &step, None).await,
         // Whoever runs in that worktree could lead our git astray while it writes. The agent's own git is confined.
-        drop(turn);
-        return follow(repository, checkout.folder, &step, run).await;
-    }
+        Some(Holder::Agent(folder)) => {
+            drop(turn);
+            return follow(repository, folder, &step, run).await;
+        }
+        Some(Holder::User(checkout)) => checkout,
+    };
     let pending = pending_name(&request.from);
     if let Some(blocked) = obstacle(repository, &checkout, &step).await? {
         if let Blocked::Filtered { .. } = blocked {
@@ -109,7 +115,7 @@ where
 {
     let command = ["git", "merge", "--ff-only", "--no-autostash", "--no-stat", step.to.as_str()];
     let errand = Errand {
-        purpose: "take the merge over",
+        purpose: Errand::FOLLOW,
         command: command.iter().map(Into::into).collect(),
         folder: folder.clone(),
         time: limits::FOLLOW,
@@ -186,15 +192,15 @@ async fn advance(
     checkout: &Checkout,
     step: &Step<'_>,
 ) -> Result<Landed, MergeError> {
-    let settings = repository.without_programs().await?;
-    let go = |from: &ObjectId, to: &ObjectId| {
-        Call::new(["read-tree", "-m", "-u", from.as_str(), to.as_str()]).settings(&settings)
-    };
+    let go =
+        |from: &ObjectId, to: &ObjectId| Call::new(["read-tree", "-m", "-u", from.as_str(), to.as_str()]);
     // The branch may have moved since the merge was made; the files must not.
     if repository.branch(step.branch).await?.as_ref() != Some(step.from) {
         return Ok(Landed::Overtaken);
     }
     let place = Place::Checkout(checkout);
+    let refresh = Call::new(["update-index", "-q", "--refresh"]).accepts(&[1, 128]);
+    repository.ask(place, refresh).await?;
     match repository.change(turn, place, go(step.from, step.to)).await {
         Ok(_) => {}
         Err(GitError::Failed { said, .. } | GitError::Locked { said, .. }) => {
@@ -220,7 +226,8 @@ pub(super) async fn recover(
     let turn = repository.turn().await;
     let before = Call::new(["rev-parse", "-q", "--verify", &format!("{pending}^1")]).accepts(&[1]);
     let before: Option<ObjectId> = repository.ask(Place::Store, before).await?.line().parse().ok();
-    for checkout in repository.checkouts_of(&request.into).await? {
+    for holder in repository.holders(&request.into).await? {
+        let Holder::User(checkout) = holder else { continue };
         let staged =
             repository.ask(Place::Checkout(&checkout), Call::new(["write-tree"]).accepts(&[128])).await?;
         let landed = staged.line() == repository.tree(&pending).await?.as_str();

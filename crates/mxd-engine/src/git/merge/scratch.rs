@@ -56,7 +56,7 @@ where
     drop(turn);
     let filled = fill(repository, &folder, &own, commit).await;
     let errand = Errand {
-        purpose: "check the merge",
+        purpose: Errand::CHECK,
         command: check.to_vec(),
         folder: folder.clone(),
         time: limits::CHECK,

@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::super::admin;
 use super::super::error::GitError;
+use super::super::files::remove_tree;
 use super::super::lane::Turn;
 use super::super::names::ObjectId;
+use super::super::record;
 use super::super::repository::{Place, Repository};
 use super::super::run::Call;
 
@@ -48,18 +50,19 @@ pub(in super::super) async fn register_detached(
         Call::new(["worktree", "add", "--no-checkout", "--detach", "--lock", "--reason", "a merge of mxd"]);
     repository.change(turn, Place::Store, call.arg(folder).arg(commit.as_str())).await?;
     let own = own_folder(repository, folder)?;
+    record::mark_scratch(repository.common(), &own, folder)?;
     silence_hooks(repository, turn, &own).await?;
     Ok(own)
 }
 
+/// Where git keeps what belongs to a worktree that it just made. Its file says so, and nobody else was in there yet;
+/// the notes in the other direction can be an agent's.
 pub(super) fn own_folder(repository: &Repository, folder: &Path) -> Result<PathBuf, GitError> {
-    let known = repository.entries()?.into_iter().find(|entry| entry.folder.as_deref() == Some(folder));
-    let lost = || GitError::File {
-        action: "find the worktree of",
-        path: folder.to_owned(),
-        source: std::io::ErrorKind::NotFound.into(),
-    };
-    known.map(|entry| entry.own).ok_or_else(lost)
+    let pointer = folder.join(".git");
+    let text = admin::read_small(&pointer).map_err(GitError::file("read", &pointer))?;
+    let own = text.trim_end_matches('\n').strip_prefix("gitdir: ").map(PathBuf::from);
+    let ours = |own: &PathBuf| own.parent() == Some(&repository.common().join("worktrees"));
+    own.filter(ours).ok_or(GitError::Tampered { path: pointer, what: "leading elsewhere" })
 }
 
 /// Puts the files of a commit into a registered worktree that has none.
@@ -69,8 +72,7 @@ pub(in super::super) async fn fill(
     own: &Path,
     commit: &ObjectId,
 ) -> Result<(), GitError> {
-    let settings = repository.without_programs().await?;
-    let call = Call::new(["read-tree", "-m", "-u", commit.as_str()]).settings(&settings);
+    let call = Call::new(["read-tree", "-m", "-u", commit.as_str()]);
     repository.ask(Place::Files { folder, index: &own.join("index") }, call).await?;
     Ok(())
 }
@@ -129,10 +131,10 @@ pub(in super::super) fn unregister(
     _: &Turn<'_>,
     folder: &Path,
 ) -> Result<(), GitError> {
-    for entry in admin::entries(repository.common())? {
-        if entry.folder.as_deref() == Some(folder) {
-            super::super::files::remove_tree(&entry.own).map_err(GitError::file("remove", &entry.own))?;
-        }
+    let said = admin::entries(repository.common())?.into_iter();
+    let said = said.filter(|entry| entry.folder.as_deref() == Some(folder)).map(|entry| entry.own);
+    for own in said.chain(record::unmark_scratch(repository.common(), folder)) {
+        remove_tree(&own).map_err(GitError::file("remove", &own))?;
     }
     Ok(())
 }

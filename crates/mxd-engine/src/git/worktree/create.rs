@@ -171,7 +171,7 @@ where
     let _task = repository.task_turn(request.task).await;
     let known = Record::read(repository.common(), request.task)?;
     match known {
-        Some(record) if record.stage == Stage::Ready => match described(repository, &record)? {
+        Some(record) if record.stage == Stage::Ready => match described(&record) {
             Some(worktree) => reuse(repository, worktree).await,
             None => make(repository, request, revival(repository, record).await?, &run).await,
         },
@@ -237,7 +237,8 @@ async fn plan(
         let common = repository.ask(Place::Store, call).await?.line().parse();
         base = common.map_err(|_| CreateError::UnrelatedBranch { branch: branch.clone(), base })?;
     }
-    let record = Record { task: request.task, folder, branch, base_branch, base, stage: Stage::Making };
+    let record =
+        Record { task: request.task, folder, branch, base_branch, base, own: None, stage: Stage::Making };
     Ok(Plan { record, how: How::Made, branch_at })
 }
 
@@ -309,7 +310,8 @@ where
             return Err(error.into());
         }
     };
-    Record { stage: Stage::Ready, ..plan.record }.write(repository.common())?;
+    Record { own: Some(worktree.own.clone()), stage: Stage::Ready, ..plan.record }
+        .write(repository.common())?;
     Ok(Created { worktree, how: plan.how, disclosure, included, setup })
 }
 

@@ -8,7 +8,7 @@ mod remove;
 mod repair;
 mod setup;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use mxd_core::id::TaskId;
 
@@ -61,7 +61,7 @@ fn namespace(task: TaskId) -> String {
 /// When what is remembered about it cannot be read.
 pub fn find(repository: &Repository, task: TaskId) -> Result<Option<Worktree>, GitError> {
     match Record::read(repository.common(), task)? {
-        Some(record) if record.stage == Stage::Ready => described(repository, &record),
+        Some(record) if record.stage == Stage::Ready => Ok(described(&record)),
         _ => Ok(None),
     }
 }
@@ -83,25 +83,19 @@ pub fn own_folder_of(repository: &Repository, folder: &std::path::Path) -> Resul
 pub fn list(repository: &Repository) -> Result<Vec<Worktree>, GitError> {
     let records = Record::all(repository.common())?;
     let ready = records.iter().filter(|record| record.stage == Stage::Ready);
-    Ok(ready
-        .map(|record| described(repository, record))
-        .collect::<Result<Vec<_>, _>>()?
-        .into_iter()
-        .flatten()
-        .collect())
+    Ok(ready.filter_map(described).collect())
 }
 
-/// Joins what we remember with what git does. None when either of them does not know the folder.
-fn described(repository: &Repository, record: &Record) -> Result<Option<Worktree>, GitError> {
-    let entries = repository.entries()?;
-    let own = entries.into_iter().find(|entry| entry.folder.as_deref() == Some(&record.folder));
-    let Some(own) = own.filter(|_| record.folder.join(".git").is_file()) else { return Ok(None) };
-    Ok(Some(Worktree {
+/// The worktree of a record, if both its folders are there.
+fn described(record: &Record) -> Option<Worktree> {
+    let is_folder = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
+    let own = record.own.as_ref().filter(|own| is_folder(own) && is_folder(&record.folder))?;
+    Some(Worktree {
         task: record.task,
         folder: record.folder.clone(),
-        own: own.own,
+        own: own.clone(),
         branch: record.branch.clone(),
         base_branch: record.base_branch.clone(),
         base: record.base.clone(),
-    }))
+    })
 }

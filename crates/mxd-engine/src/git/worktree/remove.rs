@@ -4,6 +4,7 @@
 //! says so. Only then are files, branches and the record removed, and each of these steps may be repeated.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use mxd_core::id::TaskId;
@@ -113,7 +114,7 @@ pub async fn remove(repository: &Repository, removal: &Removal) -> Result<Remove
             None => return Ok(Removed::default()),
         },
     };
-    if let Stage::Removing { grave } = &record.stage {
+    if let Stage::Removing { grave, .. } = &record.stage {
         finish(repository, &record).await?;
         return Ok(Removed { grave: grave.clone(), ..Removed::default() });
     }
@@ -130,8 +131,10 @@ async fn guessed(repository: &Repository, removal: &Removal) -> Result<Option<Re
     let Some(base) = at.or(if here { head_in(repository, &removal.folder)? } else { None }) else {
         return Ok(None);
     };
+    let own = entry_of(repository, &removal.folder)?.map(|entry| entry.own);
     let Removal { task, folder, branch } = removal.clone();
-    Ok(Some(Record { task, folder, branch, base_branch: None, base, stage: Stage::Ready }))
+    let stage = if here { Stage::Ready } else { Stage::Making };
+    Ok(Some(Record { task, folder, branch, base_branch: None, base, own, stage }))
 }
 
 fn head_in(repository: &Repository, folder: &Path) -> Result<Option<ObjectId>, GitError> {
@@ -153,18 +156,30 @@ async fn bury(
 ) -> Result<(Record, Removed), RemoveError> {
     heads::clear_traps(repository.common(), record.task)?;
     refuse_inhabited(&record.folder).await?;
-    let own = entry_of(repository, &record.folder)?.map(|entry| entry.own);
+    let own = match &record.own {
+        Some(own) => Some(own.clone()),
+        None => entry_of(repository, &record.folder)?.map(|entry| entry.own),
+    };
     refuse_modules(&record.folder, own.as_deref())?;
     let heads = Heads::find(repository, &record, own.as_deref()).await?;
-    let snapshot = match is_ours(repository, &record.folder) {
-        true => Some(take_snapshot(repository, &record, &heads.head).await?),
-        false => None,
+    // An agent may have removed what says that the folder is ours; the record has not forgotten it.
+    let here = record.stage == Stage::Ready || is_ours(repository, &record.folder);
+    let folder = number(&record.folder).filter(|_| here);
+    let snapshot = match folder {
+        Some(_) => Some(take_snapshot(repository, &record, &heads.head).await?),
+        None => None,
     };
     let grave = heads.bury(repository, &record, snapshot.as_ref()).await?;
     let (kept, left_out) = snapshot.map(|snapshot| (snapshot.kept, snapshot.left_out)).unwrap_or_default();
-    let record = Record { stage: Stage::Removing { grave: grave.clone() }, ..record };
+    let record = Record { own, stage: Stage::Removing { grave: grave.clone(), folder }, ..record };
     record.write(repository.common())?;
     Ok((record, Removed { grave, kept, left_out }))
+}
+
+/// The number of a folder on its disk.
+fn number(folder: &Path) -> Option<(u64, u64)> {
+    let found = fs::symlink_metadata(folder).ok().filter(fs::Metadata::is_dir)?;
+    Some((found.dev(), found.ino()))
 }
 
 async fn take_snapshot(
@@ -203,9 +218,12 @@ fn refuse_modules(folder: &Path, own: Option<&Path>) -> Result<(), RemoveError> 
 
 /// Removes what is kept elsewhere: files, git's notes, branches, and at last the record.
 pub(super) async fn finish(repository: &Repository, record: &Record) -> Result<(), RemoveError> {
-    remove_files(repository, &record.folder).await?;
+    remove_files(record).await?;
     let turn = repository.turn().await;
     unregister(repository, &turn, &record.folder)?;
+    if let Some(own) = &record.own {
+        remove_tree(own).map_err(GitError::file("remove", own))?;
+    }
     heads::clear_traps(repository.common(), record.task)?;
     for head in repository.refs_below(&format!("refs/heads/{}", namespace(record.task))).await? {
         if !heads::is_elsewhere(repository, &head.commit, record.task).await? {
@@ -222,9 +240,11 @@ pub(super) async fn finish(repository: &Repository, record: &Record) -> Result<(
 }
 
 /// Moves the files aside before they are removed, so that half a worktree is never taken for a whole one.
-async fn remove_files(repository: &Repository, folder: &Path) -> Result<(), RemoveError> {
+async fn remove_files(record: &Record) -> Result<(), RemoveError> {
+    let folder = &record.folder;
     let aside = aside(folder);
-    if is_ours(repository, folder) {
+    let Stage::Removing { folder: kept, .. } = record.stage else { return Ok(()) };
+    if kept.is_some() && number(folder) == kept {
         refuse_inhabited(folder).await?;
         if aside.exists() {
             remove_blocking(&aside).await?;

@@ -72,7 +72,7 @@ where
         Err(error) => return Err(SetupError::NotAFile(error)),
     }
     let errand = Errand {
-        purpose: "set up the worktree",
+        purpose: Errand::SET_UP,
         command: vec!["bash".into(), SCRIPT.into(), folder.into()],
         folder: folder.to_owned(),
         time: limits::SETUP,

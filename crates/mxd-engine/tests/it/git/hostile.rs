@@ -83,8 +83,16 @@ fn append(path: &std::path::Path, text: &str) {
 fn commit(yard: &Yard, worktree: &Worktree, text: &str) {
     write(&worktree.folder.join("file.txt"), text);
     let quiet = [
-        "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "filter.evil.clean=", "-c",
-        "filter.evil.required=false", "-c", "commit.gpgSign=false",
+        "-c",
+        "core.hooksPath=/dev/null",
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "filter.evil.clean=",
+        "-c",
+        "filter.evil.required=false",
+        "-c",
+        "commit.gpgSign=false",
     ];
     for args in [&["add", "."][..], &["commit", "-qm", "work"]] {
         yard.git_args(&worktree.folder, &[&quiet, args].concat());
@@ -113,7 +121,10 @@ async fn nothing_that_settings_hooks_or_attributes_name_is_run() {
     let blocked = merge::merge(&repository, &yard.merge(&one), nobody).await.unwrap();
     let Outcome::Blocked(blocked @ merge::Blocked::Filtered { .. }) = &blocked else { panic!("{blocked:?}") };
     assert!(blocked.to_string().contains("git merge --ff-only"), "{blocked}");
-    yard.git_in(&yard.at("repo"), "-c core.fsmonitor=false -c core.hooksPath=/dev/null symbolic-ref HEAD refs/heads/elsewhere");
+    yard.git_in(
+        &yard.at("repo"),
+        "-c core.fsmonitor=false -c core.hooksPath=/dev/null symbolic-ref HEAD refs/heads/elsewhere",
+    );
     let _ = fs::remove_file(&trapped.canary);
     for worktree in [&one, &two] {
         let merged = merge::merge(&repository, &yard.merge(worktree), nobody).await.unwrap();
@@ -174,9 +185,13 @@ async fn a_submodule_that_an_agent_made_up_is_not_looked_into() {
     let id = yard.git_in(&nested, "rev-parse HEAD");
     append(&nested.join(".git/config"), &settings(&yard.at("home/trap").display().to_string()));
     write(&nested.join(".gitattributes"), "* filter=evil\n");
-    let quiet = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"];
+    let quiet =
+        ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"];
     let entry = format!("160000,{id},nested");
-    yard.git_args(&worktree.folder, &[&quiet[..], &["update-index", "--add", "--cacheinfo", &entry]].concat());
+    yard.git_args(
+        &worktree.folder,
+        &[&quiet[..], &["update-index", "--add", "--cacheinfo", &entry]].concat(),
+    );
     yard.git_args(&worktree.folder, &[&quiet[..], &["commit", "-qm", "link"]].concat());
     let _ = fs::remove_file(&trapped.canary);
     status(&repository, &worktree).await.unwrap();
@@ -184,6 +199,34 @@ async fn a_submodule_that_an_agent_made_up_is_not_looked_into() {
     let refused = worktree::remove(&repository, &removal(&worktree)).await;
     assert!(matches!(refused, Err(worktree::RemoveError::Submodules { .. })), "{refused:?}");
     trapped.assert_silent("remove");
+}
+
+#[tokio::test]
+async fn a_worktree_that_says_it_stands_on_the_users_branch_is_not_believed() {
+    let trapped = Trapped::new();
+    let yard = &trapped.yard;
+    let repository = yard.repository().await;
+    let liar = worktree::create(&repository, &yard.request(1), nobody).await.unwrap().worktree;
+    let worker = worktree::create(&repository, &yard.request(2), nobody).await.unwrap().worktree;
+    commit(yard, &worker, "work\n");
+    yard.git_in(
+        &yard.at("repo"),
+        "-c core.fsmonitor=false -c core.hooksPath=/dev/null symbolic-ref HEAD refs/heads/other",
+    );
+    append(&liar.own.join("config.worktree"), &settings(&yard.at("home/trap").display().to_string()));
+    write(&liar.own.join("HEAD"), "ref: refs/heads/main\n");
+    for place in [liar.folder.clone(), yard.at("home"), yard.at("nowhere")] {
+        write(&liar.own.join("gitdir"), &format!("{}\n", place.join(".git").display()));
+        let _ = fs::remove_file(&trapped.canary);
+        let merged = merge::merge(&repository, &yard.merge(&worker), nobody).await.unwrap();
+        let moved = matches!(&merged, Outcome::Merged(merged) if merged.followed.is_none());
+        assert!(moved || matches!(merged, Outcome::AlreadyMerged { .. }), "{merged:?}");
+        trapped.assert_silent("merge");
+    }
+    assert_eq!(fs::read_to_string(liar.folder.join("file.txt")).unwrap(), "one\ntwo\nthree\n");
+    worktree::remove(&repository, &removal(&liar)).await.unwrap();
+    assert!(!liar.own.exists() && !liar.folder.exists());
+    assert!(yard.at("home/.gitconfig").exists());
 }
 
 #[tokio::test]
@@ -234,6 +277,9 @@ async fn a_branch_that_became_a_link_is_not_merged_or_moved() {
     symlink("../../main", &file).unwrap();
     std::mem::swap(&mut request.from, &mut request.into);
     let refused = merge::merge(&repository, &request, nobody).await;
-    assert!(matches!(refused, Err(merge::MergeError::Ref(RefError::Git(GitError::Tampered { .. })))), "{refused:?}");
+    assert!(
+        matches!(refused, Err(merge::MergeError::Ref(RefError::Git(GitError::Tampered { .. })))),
+        "{refused:?}"
+    );
     assert_eq!(yard.user("rev-parse main"), main);
 }

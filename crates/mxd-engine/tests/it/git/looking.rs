@@ -67,7 +67,12 @@ async fn opened_with(yard: &Yard, script: &str) -> Result<Repository, OpenError>
     let path = yard.at("scripted");
     write(&path, &format!("#!/bin/sh\n{script}\n"));
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    Repository::open(yard.git().program(path).time(Duration::from_millis(500)), yard.lanes(), &yard.at("repo")).await
+    Repository::open(
+        yard.git().program(path).time(Duration::from_millis(500)),
+        yard.lanes(),
+        &yard.at("repo"),
+    )
+    .await
 }
 
 #[tokio::test]
@@ -78,9 +83,14 @@ async fn a_git_that_is_missing_old_loud_or_slow_is_told() {
     let old = opened_with(&yard, "echo git version 2.30.1").await;
     assert!(matches!(old, Err(OpenError::Git(GitError::TooOld { .. }))), "{old:?}");
     let loud = opened_with(&yard, "cat /dev/zero | head -c 100000000").await;
-    assert!(matches!(loud, Err(OpenError::Git(GitError::TooMuch { .. } | GitError::TimedOut { .. }))), "{loud:?}");
+    assert!(
+        matches!(loud, Err(OpenError::Git(GitError::TooMuch { .. } | GitError::TimedOut { .. }))),
+        "{loud:?}"
+    );
     let mark = yard.at("child");
-    let slow = opened_with(&yard, &format!("cat /dev/zero > /dev/null & echo $! > '{}'; wait", mark.display())).await;
+    let slow =
+        opened_with(&yard, &format!("cat /dev/zero > /dev/null & echo $! > '{}'; wait", mark.display()))
+            .await;
     assert!(matches!(slow, Err(OpenError::Git(GitError::TimedOut { .. }))), "{slow:?}");
     let child = yard.read("child");
     let state = Command::new("ps").args(["-o", "stat=", "-p", child.trim()]).output().unwrap();

@@ -21,13 +21,14 @@ pub(crate) fn assert_gone(yard: &Yard, worktree: &Worktree) {
     assert!(!worktree.folder.exists());
     assert!(!worktree.own.exists());
     assert_eq!(yard.user(&format!("for-each-ref refs/heads/mxd/{}", worktree.task)), "");
-    let aside: Vec<_> = fs::read_dir(yard.at("agents")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let aside: Vec<_> =
+        fs::read_dir(yard.at("agents")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     let name = worktree.folder.file_name().unwrap().to_string_lossy().into_owned();
     assert!(aside.iter().all(|other| !other.to_string_lossy().contains(&name)), "{aside:?}");
     let records = fs::read_dir(worktree.own.ancestors().nth(2).unwrap().join("mxd/worktrees")).unwrap();
-    let records: Vec<_> = records.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    let records: Vec<_> =
+        records.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
     assert!(records.iter().all(|name| !name.contains(&worktree.task.to_string())), "{records:?}");
-    yard.user("fsck --strict");
 }
 
 async fn removed(repository: &Repository, worktree: &Worktree) -> Removed {
@@ -70,13 +71,17 @@ async fn everything_that_no_commit_has_comes_back_byte_for_byte() {
     yard.git_in(folder, "rm -q --cached committed.txt");
     let repository = yard.repository().await;
     let ended = removed(&repository, &worktree).await;
-    assert_eq!((ended.left_out.count, ended.left_out.first.as_slice()), (1, ["large.log".to_owned()].as_slice()));
+    assert_eq!(
+        (ended.left_out.count, ended.left_out.first.as_slice()),
+        (1, ["large.log".to_owned()].as_slice())
+    );
     assert_gone(&yard, &worktree);
 
     let restored = grave::restore(&repository, task(1), &yard.at("restored")).await.unwrap();
     assert_eq!(restored.head.as_str(), head);
     let back = yard.at("restored");
-    let same = |name: &Path, text: &str| assert_eq!(fs::read_to_string(back.join(name)).unwrap(), text, "{name:?}");
+    let same =
+        |name: &Path, text: &str| assert_eq!(fs::read_to_string(back.join(name)).unwrap(), text, "{name:?}");
     same(Path::new("file.txt"), "changed\r\n\r\n");
     same(Path::new("committed.txt"), "committed\n");
     same(Path::new("untracked/ünï cödé -- \"quoted\"\n.txt"), "untracked\n");
@@ -88,13 +93,18 @@ async fn everything_that_no_commit_has_comes_back_byte_for_byte() {
     assert_eq!(fs::metadata(back.join("large.bin")).unwrap().len(), 9 << 20);
     assert_ne!(fs::metadata(back.join("tool.sh")).unwrap().permissions().mode() & 0o100, 0);
     assert!(!back.join("large.log").exists());
+    yard.user("fsck --strict");
     let again = grave::restore(&repository, task(1), &back).await;
     assert!(matches!(again, Err(GraveError::Occupied { .. })), "{again:?}");
     let none = grave::restore(&repository, task(9), &yard.at("none")).await;
     assert!(matches!(none, Err(GraveError::None { .. })), "{none:?}");
     let graves = grave::list(&repository).await.unwrap();
     assert_eq!((graves.len(), graves[0].task), (1, task(1)));
-    assert!(graves[0].at > 0 && graves[0].text.contains("Ignored and not kept: large.log"), "{}", graves[0].text);
+    assert!(
+        graves[0].at > 0 && graves[0].text.contains("Ignored and not kept: large.log"),
+        "{}",
+        graves[0].text
+    );
 }
 
 #[tokio::test]
@@ -171,7 +181,8 @@ async fn a_submodule_with_files_keeps_the_worktree() {
     yard.write("home/library/in", "in\n");
     yard.git_in(&yard.at("home/library"), "add . ; commit -qm library");
     let library = yard.at("home/library");
-    let add = ["-c", "protocol.file.allow=always", "submodule", "add", "-q", library.to_str().unwrap(), "lib"];
+    let add =
+        ["-c", "protocol.file.allow=always", "submodule", "add", "-q", library.to_str().unwrap(), "lib"];
     yard.git_args(&yard.at("repo"), &add);
     yard.user("commit -qm submodule");
     let worktree = yard.create(1).await.worktree;
@@ -192,7 +203,8 @@ async fn who_lives_inside_is_not_thrown_out() {
     let worktree = yard.create(1).await.worktree;
     let repository = yard.repository().await;
     write(&worktree.folder.join("deep/er/open"), "x\n");
-    let works_in_it = |command: &mut Command| command.current_dir(worktree.folder.join("deep/er")).spawn().unwrap();
+    let works_in_it =
+        |command: &mut Command| command.current_dir(worktree.folder.join("deep/er")).spawn().unwrap();
     let holds_open = |command: &mut Command| {
         command.stdout(fs::File::open(worktree.folder.join("deep/er/open")).unwrap()).spawn().unwrap()
     };
@@ -273,7 +285,10 @@ async fn without_a_record_work_is_kept_all_the_same() {
 async fn what_the_agent_tells_its_index_hides_nothing() {
     let yard = Yard::new();
     let worktree = yard.create(1).await.worktree;
-    yard.git_in(&worktree.folder, "update-index --assume-unchanged file.txt ; update-index --skip-worktree .gitignore");
+    yard.git_in(
+        &worktree.folder,
+        "update-index --assume-unchanged file.txt ; update-index --skip-worktree .gitignore",
+    );
     write(&worktree.folder.join("file.txt"), "hidden\n");
     let repository = yard.repository().await;
     let status = mxd_engine::git::status(&repository, &worktree).await.unwrap();
