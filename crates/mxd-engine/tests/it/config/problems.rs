@@ -51,13 +51,21 @@ fn all_problems_are_told_at_once_with_file_place_and_hint() {
 }
 
 /// Each wrong thing alone, with the path at which it is found and words of what is said about it.
+fn check_each(cases: &[(Value, &str, &str)]) {
+    for (file, path, words) in cases {
+        let scene = Scene::of(&[(Layer::User, file.clone())]);
+        let faults = scene.faults();
+        let found = faults.iter().any(|(at, fault)| at == path && fault.to_string().contains(words));
+        assert!(found, "{file}: {faults:?}");
+        let kept =
+            faults.iter().filter(|(at, _)| !at.starts_with(path) && !path.starts_with(at.as_str())).count();
+        assert_eq!(kept, 0, "{file}: {faults:?}");
+        assert!(faults.iter().all(|(_, fault)| fault.hint().len() > 8), "{file}");
+    }
+}
+
 #[test]
 fn each_wrong_thing_is_found_where_it_is() {
-    let group = |members: Value| {
-        let mut group = json!({ "provider": "openai" });
-        group.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
-        json!({ "authGroups": { "g": group } })
-    };
     let cases = [
         (json!({ "budgetUsd": -1 }), "budgetUsd", "less than 0"),
         (json!({ "budgetUsd": null }), "budgetUsd", "null instead of number"),
@@ -96,6 +104,19 @@ fn each_wrong_thing_is_found_where_it_is() {
             "none of",
         ),
         (json!({ "models": [{ "name": "x" }] }), "models[0]", "is missing"),
+        (json!({ "auth": { "rpID": "x" } }), "auth.rpID", "not read any more"),
+    ];
+    check_each(&cases);
+}
+
+#[test]
+fn each_wrong_thing_of_an_auth_group_is_found_where_it_is() {
+    let group = |members: Value| {
+        let mut group = json!({ "provider": "openai" });
+        group.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        json!({ "authGroups": { "g": group } })
+    };
+    let cases = [
         (json!({ "authGroups": { "g": { "provider": "mistral" } } }), "authGroups.g.provider", "none of"),
         (group(json!({ "anthropicApiKey": "$env:A" })), "authGroups.g.anthropicApiKey", "does not go with"),
         (group(json!({ "openaiBaseUrl": "ftp://x" })), "authGroups.g.openaiBaseUrl", "http://"),
@@ -115,18 +136,8 @@ fn each_wrong_thing_is_found_where_it_is() {
             "`$env:` is not followed",
         ),
         (group(json!({ "openaiAccessToken": "t" })), "authGroups.g.openaiAccessToken", "not read any more"),
-        (json!({ "auth": { "rpID": "x" } }), "auth.rpID", "not read any more"),
     ];
-    for (file, path, words) in cases {
-        let scene = Scene::of(&[(Layer::User, file.clone())]);
-        let faults = scene.faults();
-        let found = faults.iter().any(|(at, fault)| at == path && fault.to_string().contains(words));
-        assert!(found, "{file}: {faults:?}");
-        let kept =
-            faults.iter().filter(|(at, _)| !at.starts_with(path) && !path.starts_with(at.as_str())).count();
-        assert_eq!(kept, 0, "{file}: {faults:?}");
-        assert!(faults.iter().all(|(_, fault)| fault.hint().len() > 8), "{file}");
-    }
+    check_each(&cases);
 }
 
 #[test]
