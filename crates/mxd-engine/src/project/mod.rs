@@ -6,6 +6,7 @@
 
 mod fold;
 mod hub;
+mod limits;
 mod wish;
 
 use std::path::PathBuf;
@@ -15,7 +16,6 @@ use mxd_core::commit::Seq;
 use mxd_core::decide::{Actor, Op, SessionOp};
 use mxd_core::event::Delta;
 use mxd_core::id::{ProjectId, TaskId};
-use mxd_core::limits::Limits;
 use mxd_core::state::State;
 use mxd_store::Log;
 use tokio::sync::{broadcast, mpsc, watch};
@@ -41,8 +41,6 @@ pub struct Opening {
     pub data: PathBuf,
     /// What the agents work with.
     pub surroundings: Surroundings,
-    /// What the project may grow to.
-    pub limits: Limits,
 }
 
 /// Why a project cannot be opened.
@@ -81,6 +79,7 @@ impl Project {
     ///
     /// When its log cannot be opened.
     pub async fn open(opening: Opening) -> Result<Self, OpenError> {
+        let limits = opening.surroundings.config.project_limits();
         let folder = opening.data.join("log");
         let (log, state) = tokio::task::spawn_blocking(move || fold::open(&folder)).await??;
         let log = Arc::new(log);
@@ -98,7 +97,7 @@ impl Project {
             deltas: deltas.clone(),
         });
         let owed: Vec<TaskId> = owed(&state);
-        let hub = Hub { log: Arc::clone(&log), state, shown: Arc::clone(&shown), limits: opening.limits, agents: agents.clone() };
+        let hub = Hub { log: Arc::clone(&log), state, shown: Arc::clone(&shown), limits, agents: agents.clone() };
         let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox))));
         let shared = Shared { id: opening.id, log, shown, wishes, deltas, agents, hub };
         let project = Self { shared: Arc::new(shared) };

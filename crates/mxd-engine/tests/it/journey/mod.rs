@@ -1,6 +1,8 @@
 //! Journeys: whole stories with real git, real processes in the real sandbox, and a scripted model behind real HTTP.
 
+mod conflict;
 mod endings;
+mod long;
 mod restarts;
 mod stage;
 mod steering;

@@ -8,7 +8,6 @@ use mxd_core::decide::{Actor, NewRoot, Op, Post};
 use mxd_core::event::body::RestReason;
 use mxd_core::event::{Event, split_events};
 use mxd_core::id::{Fresh, ProjectId, TaskId, Ulid};
-use mxd_core::limits::Limits;
 use mxd_core::state::State;
 use mxd_core::tree::Status;
 use mxd_engine::agents::{Neighbours, Surroundings};
@@ -168,7 +167,7 @@ pub(crate) async fn open(ground: &Path) -> Project {
     let neighbours = Neighbours::default();
     let surroundings = Surroundings { config, repository, plane, sandbox, user, lookup, neighbours };
     let id = ProjectId::from(Ulid::from_parts(1, 1));
-    let opening = Opening { id, data: data.join("project"), surroundings, limits: Limits::DEFAULT };
+    let opening = Opening { id, data: data.join("project"), surroundings };
     Project::open(opening).await.unwrap()
 }
 
