@@ -47,17 +47,19 @@ async fn a_full_conversation_is_summarised_and_the_work_goes_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_in_the_background_outlives_turns_and_its_end_is_told() {
+    let wait = "until [ -e go ]; do read -t 0.05 < /dev/zero; done; echo gone";
     let stage = Stage::set(json!([conversation("Title: Root", vec![
-        calls(&[("bash", json!({ "command": "read line < \"$TMPDIR/pipe\"; echo got $line", "run_in_background": true }))]),
+        calls(&[("bash", json!({ "command": wait, "run_in_background": true }))]),
         calls(&[("bash", json!({ "command": "echo still here" }))]),
-        calls(&[("bash", json!({ "command": "mkfifo -m 600 \"$TMPDIR/pipe2\" && echo made" }))]),
-        calls(&[("background", json!({ "action": "list" }))]),
-        calls(&[("yield", json!({}))]),
-        expecting(speaks("It ended."), json!({ "user_texts": [{ "contains": "background_complete" }] })),
+        expecting(calls(&[("background", json!({ "action": "list" }))]), json!({ "tool_results": [{ "contains": "still" }] })),
+        expecting(calls(&[("yield", json!({}))]), json!({ "tool_results": [{ "contains": "bg-1" }] })),
+        expecting(speaks("It ended."), json!({ "user_texts": [{ "contains": ["background_complete", "gone"] }] })),
     ])]))
     .await;
     let root = stage.root();
     stage.say(root, "Begin.").await;
+    stage.until_rest(root, &RestReason::Yield).await;
+    std::fs::write(stage.repo().join("go"), "").unwrap();
     stage.until_rest(root, &RestReason::EndTurn).await;
     assert!(stage.project().look(|state| state.session(root).background().is_empty()));
     stage.end().await;
