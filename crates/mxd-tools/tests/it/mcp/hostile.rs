@@ -86,7 +86,7 @@ const KINDS: &[(&str, Must)] = &[
     ("floods-notices", Work),
     ("floods-changes", Work),
     ("floods-progress", Work),
-    ("floods-pings", Work),
+    ("floods-pings", FailTheCall("the last: ping")),
     ("floods-stderr", Work),
     ("progress-of-others", Work),
     ("asks-models", FailTheCall("it has more than 100 requests open at once")),
