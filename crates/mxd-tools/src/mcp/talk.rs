@@ -6,8 +6,8 @@ use std::time::Duration;
 use mxd_core::tool::{Quoted, ServerName};
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, CustomNotification,
-    CustomRequest, JsonObject, RequestId, RequestMetaObject, ServerResult,
+    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, CustomRequest,
+    InitializedNotification, JsonObject, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::Value;
@@ -144,9 +144,9 @@ impl Talk {
         }
     }
 
-    /// Tells the server something.
-    pub(super) async fn tell(&self, method: &'static str) -> Result<(), CallError> {
-        let notification = ClientNotification::CustomNotification(CustomNotification::new(method, None));
+    /// Tells the server that it was understood.
+    pub(super) async fn tell_initialized(&self) -> Result<(), CallError> {
+        let notification = ClientNotification::InitializedNotification(InitializedNotification::default());
         let sent =
             tokio::time::timeout(self.traffic.limits.question, self.peer.send_notification(notification));
         match sent.await {

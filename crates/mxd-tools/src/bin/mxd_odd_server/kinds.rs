@@ -30,6 +30,12 @@ fn tool(name: &str) -> Value {
     })
 }
 
+/// Takes its time, in milliseconds.
+fn wait(late: u64) {
+    let (_nobody_sends, never) = std::sync::mpsc::sync_channel::<()>(0);
+    let _late = never.recv_timeout(std::time::Duration::from_millis(late));
+}
+
 impl Kind {
     pub(crate) fn new(name: &str, extra: String) -> Self {
         Self { name: name.to_owned(), extra, calls: 0, pages: 0, tools_asked: 0, withdrawn: 0, pending: None }
@@ -54,11 +60,8 @@ impl Kind {
                 complain("cannot find the configuration\n");
                 std::process::abort();
             }
-            "starts-late" => {
-                let (_nobody_sends, never) = std::sync::mpsc::sync_channel::<()>(0);
-                let late = std::time::Duration::from_millis(self.extra.parse().unwrap_or_default());
-                let _late = never.recv_timeout(late);
-            }
+            "starts-late" => wait(self.extra.parse().unwrap_or_default()),
+            "modern-starts-late" => wait(1_000),
             "floods-stderr" => {
                 std::thread::spawn(|| {
                     for _ in 0..FLOOD {
@@ -172,6 +175,7 @@ impl Kind {
             }
             "greets-somebody-else" => drop(speech.result(&json!(4711), &result)),
             "greets-by-string" => drop(speech.result(&json!(id.to_string()), &result)),
+            _ if self.is_modern() => drop(speech.error(id, -32_022, "no greetings here")),
             "refuses" => drop(speech.error(id, -32_000, "not today")),
             _ => drop(speech.result(id, &result)),
         }

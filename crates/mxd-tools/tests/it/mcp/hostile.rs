@@ -32,6 +32,7 @@ const KINDS: &[(&str, Must)] = &[
     ("dies-when-probed", NotBeUsed("it ended with exit code 5")),
     ("silent", NotBeUsed("did not answer the greeting within")),
     ("silent-at-first", Work),
+    ("modern-starts-late", Work),
     ("noise-first", Work),
     ("only-noise", NotBeUsed("messages that are none or that nobody waits for")),
     ("version-nonsense", NotBeUsed("it greets in version `1999-99-99`")),
