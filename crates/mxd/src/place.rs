@@ -52,7 +52,7 @@ pub(crate) struct Ready {
     /// Removed in the end.
     pub(crate) scratch: TempDir,
     /// The way to allowed hosts, which ends with it.
-    pub(crate) proxy: Option<Proxy>,
+    _proxy: Option<Proxy>,
 }
 
 impl Place {
@@ -76,7 +76,7 @@ impl Place {
         };
         let mut settled = agent.settle(sandbox.level()).map_err(|error| error.to_string())?;
         settled.env.extend(proxy.iter().flat_map(Proxy::env));
-        Ok(Ready { sandbox, cwd, settled, scratch, proxy })
+        Ok(Ready { sandbox, cwd, settled, scratch, _proxy: proxy })
     }
 
     /// The folders and files besides the current one.

@@ -194,10 +194,10 @@ fn checked(entry: &Entry, args: &CallArgs) -> ArgsCheck {
 
 async fn run(ready: Ready<'_>, call: &Call<'_>, scope: &Scope, stop: CancellationToken) -> Outcome {
     let context = Context { scope, call: &call.id, watcher: &call.watcher, cancel: &stop };
-    let args = ready.args.value().clone();
     match &ready.entry.executor {
-        Executor::BuiltIn(tool) => tool.run(args, context).await,
-        Executor::Function(function) => function.run(args, context).await,
+        Executor::BuiltIn(tool) => tool.run(ready.args.value().clone(), context).await,
+        Executor::Function(function) => function.run(ready.args.value().clone(), context).await,
+        Executor::Mcp(tool) => tool.run(ready.args.value(), context).await,
     }
 }
 

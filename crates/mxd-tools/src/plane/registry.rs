@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::function::Function;
 use super::schema::{Schema, SchemaError};
 use crate::builtin::{self, BuiltIn, Listing};
+use crate::mcp::McpTool;
 
 /// Tools of one registry.
 pub const MAX_TOOLS: usize = 1_000;
@@ -24,6 +25,8 @@ pub enum Executor {
     BuiltIn(BuiltIn),
     /// A function of the program that holds the plane.
     Function(Function),
+    /// A tool of an MCP server.
+    Mcp(Box<McpTool>),
 }
 
 /// All tools that can be called.

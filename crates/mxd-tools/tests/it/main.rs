@@ -24,4 +24,5 @@ mod scene;
 mod schema;
 mod search;
 mod secrets;
+mod serve;
 mod write_file;

@@ -1,0 +1,165 @@
+//! The servers of one agent.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mxd_core::manifest::{LockedServer, Report, ServerSpec};
+use mxd_core::tool::{ServerName, ToolId};
+use serde_json::Value;
+use tokio::sync::broadcast;
+
+use super::connection::{CallOptions, Connection};
+use super::error::CallError;
+use super::pool::{Lease, Pool};
+use super::surroundings::Surroundings;
+use super::tools;
+use crate::plane::{Registry, RegistryError};
+
+/// A server that an agent wants.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    /// Which one.
+    pub spec: ServerSpec,
+    /// What was accepted of it.
+    pub locked: Option<LockedServer>,
+    /// What its process sees.
+    pub view: View,
+    /// What happens when nobody has accepted what it offers.
+    pub unaccepted: Unaccepted,
+}
+
+/// What the process of a server sees.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum View {
+    /// The agent's worktree, which it may change when its classes say so.
+    #[default]
+    Worktree,
+    /// An empty folder. Agents can share such a server.
+    Nothing,
+}
+
+/// What happens when nobody has accepted the definitions of a server's tools.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Unaccepted {
+    /// The server is not used.
+    #[default]
+    Refuse,
+    /// It is, as long as it offers exactly what is declared, if anything is, and goes on offering just that.
+    Use,
+}
+
+/// How a server is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Status {
+    /// It is being connected for the first time, or again.
+    Connecting {
+        /// Which attempt comes next, when it was lost.
+        failed: u64,
+        /// Why it was lost.
+        why: Option<String>,
+    },
+    /// It can be used.
+    Ready,
+    /// It offers something else than was declared and accepted; it is not used until a person accepts that.
+    Drifted(Arc<Report>),
+    /// It offers what was declared, but nobody has accepted the definitions.
+    Unaccepted(Arc<Report>),
+    /// It does not come back by itself.
+    Down {
+        /// Why.
+        why: String,
+    },
+    /// It was closed.
+    Closed,
+}
+
+/// A server that became something else.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Which one.
+    pub server: ServerName,
+    /// What it is now.
+    pub status: Status,
+}
+
+/// The servers of one agent. Cheap to clone; the last clone to go ends what no other agent uses.
+#[derive(Debug, Clone)]
+pub struct Servers {
+    leases: Arc<BTreeMap<ServerName, Lease>>,
+}
+
+impl Servers {
+    /// Connects all at once, each with its own time, and returns when each is connected or has failed once. Nothing is
+    /// shared with other agents; see [`Pool::connect`] for that.
+    pub async fn connect(wanted: Vec<Wanted>, around: Arc<Surroundings>) -> Self {
+        let leases = wanted.into_iter().map(|wanted| Pool::alone(wanted, &around));
+        Self::of(leases).await
+    }
+
+    pub(super) async fn of(leases: impl Iterator<Item = Lease>) -> Self {
+        let leases: BTreeMap<_, _> = leases.map(|lease| (lease.server().name().clone(), lease)).collect();
+        for lease in leases.values() {
+            lease.server().tried().await;
+        }
+        Self { leases: Arc::new(leases) }
+    }
+
+    /// How each of them is, by name.
+    pub fn statuses(&self) -> Vec<Change> {
+        let status = |(name, lease): (&ServerName, &Lease)| Change {
+            server: name.clone(),
+            status: lease.server().status(),
+        };
+        self.leases.iter().map(status).collect()
+    }
+
+    /// How one of them is.
+    pub fn status(&self, server: &ServerName) -> Option<Status> {
+        self.leases.get(server).map(|lease| lease.server().status())
+    }
+
+    /// What becomes of one of them from now on.
+    pub fn changes(&self, server: &ServerName) -> Option<broadcast::Receiver<Change>> {
+        self.leases.get(server).map(|lease| lease.server().changes())
+    }
+
+    /// The connection to one of them, when it can be used.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot.
+    pub fn connection(&self, server: &ServerName) -> Result<Arc<Connection>, CallError> {
+        self.lease(server)?.server().connection()
+    }
+
+    /// Adds the tools of all servers that can be used; returns what could not be added.
+    pub fn register(&self, registry: &mut Registry) -> Vec<RegistryError> {
+        self.leases.values().flat_map(|lease| tools::register(lease, registry)).collect()
+    }
+
+    /// Calls a tool.
+    ///
+    /// # Errors
+    ///
+    /// When there is no result; a tool that failed is one.
+    pub async fn call(&self, tool: &ToolId, args: &Value, options: CallOptions) -> Result<Value, CallError> {
+        self.lease(&tool.server)?.server().call(&tool.tool, args, options).await
+    }
+
+    /// Looks for a server again that does not come back by itself.
+    pub fn retry(&self, server: &ServerName) {
+        if let Some(lease) = self.leases.get(server) {
+            lease.server().retry();
+        }
+    }
+
+    /// Closes all that no other agent uses.
+    pub async fn close(&self) {
+        let closing = self.leases.values().map(Lease::close);
+        futures_util::future::join_all(closing).await;
+    }
+
+    fn lease(&self, server: &ServerName) -> Result<&Lease, CallError> {
+        self.leases.get(server).ok_or_else(|| CallError::NoServer { server: server.clone() })
+    }
+}
