@@ -94,7 +94,8 @@ impl Mcp {
                 "--http {address}: others could reach that; use 127.0.0.1 or [::1], and a tunnel from elsewhere"
             ));
         }
-        let listener = TcpListener::bind(address).await.map_err(|error| format!("--http {address}: {error}"))?;
+        let listener =
+            TcpListener::bind(address).await.map_err(|error| format!("--http {address}: {error}"))?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let door = Door::Token(self.token()?);
         say::note(format!("MCP at http://{address}{}", serve::PATH));
@@ -195,7 +196,8 @@ impl Mcp {
 /// Waits until this program is told to end.
 async fn told_to_end() -> Result<(), String> {
     let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
-    let (mut interrupted, mut terminated) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    let (mut interrupted, mut terminated) =
+        (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     tokio::select! {
         _ = interrupted.recv() => {}
         _ = terminated.recv() => {}

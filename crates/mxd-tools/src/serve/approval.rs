@@ -56,7 +56,8 @@ pub(super) async fn ask(
             question.tool, question.rule
         ));
     }
-    let stateless = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+    let stateless =
+        context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
     let name = format!("approve-{}", question.call_hash);
     let answer = match (stateless, answers.and_then(|answers| answers.get(&name))) {
         (true, Some(answer)) => serde_json::from_value(answer.clone()).ok(),

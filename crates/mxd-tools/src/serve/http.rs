@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 
 use super::limits::{
     HEAD_PATIENCE, MAX_CONNECTIONS, MAX_MESSAGE_BYTES, MAX_SESSIONS, MAX_TOKEN_BYTES, MIN_TOKEN_BYTES,
+    SESSION_IDLE,
 };
 use super::server::Server;
 use super::session::Session;
@@ -100,9 +101,10 @@ pub struct Endpoint {
 impl Endpoint {
     /// For this server.
     pub fn new(server: &Server, door: Door) -> Self {
-        // A browser that shows somebody's page has an origin. None of them has any business here, and no name but
-        // those of this machine is ours.
+        // A browser says from whose page a request comes; only pages of this machine have any business here. No name
+        // but those of this machine is ours, and those are the ones the SDK takes by itself.
         let config = StreamableHttpServerConfig::default()
+            .with_allowed_origins(["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"])
             .enforce_origin_validation()
             .with_max_request_body_bytes(MAX_MESSAGE_BYTES)
             .with_cancellation_token(server.end().clone());
@@ -111,7 +113,9 @@ impl Endpoint {
             Ok(seat) => Ok(Session::seated(server.clone(), seat)),
             Err(_) => Err(io::Error::other(format!("there are {MAX_SESSIONS} conversations already"))),
         };
-        Self { service: StreamableHttpService::new(open, Arc::default(), config), door }
+        let mut sessions = LocalSessionManager::default();
+        sessions.session_config.keep_alive = Some(SESSION_IDLE);
+        Self { service: StreamableHttpService::new(open, Arc::new(sessions), config), door }
     }
 
     /// Answers a request.

@@ -30,6 +30,8 @@ pub const MAX_NOTICES: usize = 16;
 pub const MAX_CONNECTIONS: usize = 64;
 /// HTTP conversations at once: sessions, and requests that belong to none.
 pub const MAX_SESSIONS: usize = 64;
+/// How long a session may be silent: longer than any call.
+pub const SESSION_IDLE: Duration = Duration::from_secs(900);
 /// How long a client may take to send the head of an HTTP request.
 pub const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 /// Bytes of a token, at least.

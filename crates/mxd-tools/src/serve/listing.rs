@@ -43,8 +43,7 @@ fn hints(effect: SideEffect) -> ToolAnnotations {
     match effect {
         SideEffect::Read => hints(true, false, false).idempotent(true),
         SideEffect::Write => hints(false, true, false),
-        SideEffect::Network => hints(false, false, true),
-        SideEffect::Shell | SideEffect::Chain => hints(false, true, true),
+        SideEffect::Network | SideEffect::Shell | SideEffect::Chain => hints(false, true, true),
     }
 }
 

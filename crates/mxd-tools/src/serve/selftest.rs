@@ -60,7 +60,8 @@ pub async fn selftest(server: Server) -> Report {
         let params = json!({ "name": name, "arguments": { NO_ARGUMENT: 1 } });
         let answer = client.ask("tools/call", params).await;
         let problem = if found { misled(&answer) } else { not_refused(&answer) };
-        findings.extend(problem.into_iter().chain(schemas(def)).map(|what| Finding { tool: name.clone(), what }));
+        findings
+            .extend(problem.into_iter().chain(schemas(def)).map(|what| Finding { tool: name.clone(), what }));
         if found { report.tools.push(name) } else { report.withheld.push(name) }
     }
     let answer = client.ask("tools/call", json!({ "name": NO_TOOL, "arguments": {} })).await;
@@ -73,7 +74,10 @@ pub async fn selftest(server: Server) -> Report {
 /// The differences between two lists of tools, in both directions.
 fn differences(offered: &[Value], listed: &[Value]) -> Vec<Finding> {
     let by_name = |tools: &[Value]| -> BTreeMap<String, Value> {
-        tools.iter().map(|tool| (tool["name"].as_str().unwrap_or_default().to_owned(), tool.clone())).collect()
+        tools
+            .iter()
+            .map(|tool| (tool["name"].as_str().unwrap_or_default().to_owned(), tool.clone()))
+            .collect()
     };
     let (expected, found) = (by_name(offered), by_name(listed));
     let finding = |tool: &str, what: &str| Finding { tool: tool.to_owned(), what: what.to_owned() };
@@ -158,14 +162,20 @@ mod tests {
     use super::*;
 
     fn told(offered: &[Value], listed: &[Value]) -> Vec<String> {
-        differences(offered, listed).into_iter().map(|found| format!("{} {}", found.tool, found.what)).collect()
+        differences(offered, listed)
+            .into_iter()
+            .map(|found| format!("{} {}", found.tool, found.what))
+            .collect()
     }
 
     #[test]
     fn every_difference_between_two_lists_is_told() {
         let (bash, read) = (json!({ "name": "bash", "title": "a" }), json!({ "name": "read" }));
         assert!(told(&[bash.clone(), read.clone()], &[bash.clone(), read.clone()]).is_empty());
-        assert_eq!(told(&[bash.clone(), read.clone()], &[bash.clone()]), ["read is registered and not listed"]);
+        assert_eq!(
+            told(&[bash.clone(), read.clone()], &[bash.clone()]),
+            ["read is registered and not listed"]
+        );
         assert_eq!(told(&[bash.clone()], &[bash.clone(), read]), ["read is listed and not registered"]);
         let other = json!({ "name": "bash", "title": "b" });
         assert_eq!(told(&[bash.clone()], &[other]), ["bash is listed otherwise than it is registered"]);
@@ -174,9 +184,12 @@ mod tests {
 
     #[test]
     fn a_call_that_leads_elsewhere_is_told() {
-        let refused = json!({ "result": { "isError": true, "content": [{ "text": format!("`/{NO_ARGUMENT}` …") }] } });
+        let refused =
+            json!({ "result": { "isError": true, "content": [{ "text": format!("`/{NO_ARGUMENT}` …") }] } });
         assert_eq!(misled(&refused), None);
-        assert!(misled(&json!({ "result": { "isError": true, "content": [{ "text": "other" }] } })).is_some());
+        assert!(
+            misled(&json!({ "result": { "isError": true, "content": [{ "text": "other" }] } })).is_some()
+        );
         assert!(misled(&json!({ "error": { "code": -32602 } })).is_some());
         assert!(not_refused(&refused).is_some());
         assert_eq!(not_refused(&json!({ "error": { "code": -32602 } })), None);

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mxd_core::tool::{ApprovalPolicy, CallHash, CapabilitySet, EffectSet, SkillScope, ToolDef, WireName};
 use rmcp::model::Tool;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 
-use super::limits::{MAX_NOTICES, MAX_RUNNING};
+use super::limits::{MAX_NOTICES, MAX_RUNNING, MAX_UNANSWERED};
 use super::listing;
 use crate::plane::{Authority, Call, Plane, Settlement};
 use crate::scope::Scope;
@@ -67,6 +67,8 @@ struct Shared {
     tools: Vec<Tool>,
     /// The names clients use, and those the plane uses.
     names: BTreeMap<String, WireName>,
+    /// Room for calls, whether they run or wait.
+    room: Semaphore,
     running: Semaphore,
     calls: AtomicU64,
     end: CancellationToken,
@@ -98,6 +100,7 @@ impl Server {
             tools,
             names,
             offer,
+            room: Semaphore::new(MAX_UNANSWERED),
             running: Semaphore::new(MAX_RUNNING),
             calls: AtomicU64::new(0),
             end: CancellationToken::new(),
@@ -129,6 +132,11 @@ impl Server {
     /// The tool that a client calls by this name.
     pub(super) fn tool(&self, name: &str) -> Option<&WireName> {
         self.shared.names.get(name)
+    }
+
+    /// Room for a call, when there is some.
+    pub(super) fn room(&self) -> Option<SemaphorePermit<'_>> {
+        self.shared.room.try_acquire().ok()
     }
 
     /// Settles a call when it is its turn. Nothing when it is no longer wanted by then.

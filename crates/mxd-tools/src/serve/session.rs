@@ -3,9 +3,11 @@
 use std::sync::OnceLock;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, DiscoverResult, ErrorData, Implementation,
-    InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities,
-    ServerConfig, Tool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
+    CompleteResult, DiscoverResult, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
+    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
+    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -14,6 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::answer;
 use super::approval::{self, Question, Word};
+use super::limits::MAX_UNANSWERED;
 use super::progress::Progress;
 use super::server::{Request, Server};
 use crate::outcome::Outcome;
@@ -60,6 +63,10 @@ impl Session {
             let what = format!("there is no tool `{}`; tools/list shows what there is", request.name);
             return Err(ErrorData::invalid_params(what, None));
         };
+        let Some(_room) = self.server.room() else {
+            let what = format!("{MAX_UNANSWERED} calls run or wait already; wait for some of them");
+            return Err(ErrorData::internal_error(what, None));
+        };
         let args = Value::Object(request.arguments.unwrap_or_default()).to_string();
         let mut ended = self.server.ended().await;
         let mut asked = Request { tool, args: &args, approved: None };
@@ -67,7 +74,11 @@ impl Session {
         if let Some(Settlement::Ask { rule, call_hash }) = &settled {
             let (call_hash, secrets) = (*call_hash, &self.server.offer().scope.secrets);
             let question = Question { tool: &request.name, args: &args, rule, call_hash, secrets };
-            settled = match approval::ask(&question, request.input_responses.as_ref(), context).await {
+            let word = tokio::select! {
+                word = approval::ask(&question, request.input_responses.as_ref(), context) => word,
+                () = self.server.end().cancelled() => Word::Withheld("the server ends".to_owned()),
+            };
+            settled = match word {
                 Word::Given => {
                     asked.approved = Some(call_hash);
                     self.run(asked, context).await
@@ -134,6 +145,40 @@ impl ServerHandler for Session {
     ) -> Result<CallToolResponse, ErrorData> {
         Self::begun(&context)?;
         self.call(request, &context).await
+    }
+
+    // What we do not offer is not there, rather than empty.
+
+    async fn complete(
+        &self,
+        _: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        Err(ErrorData::method_not_found::<CompleteRequestMethod>())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListPromptsRequestMethod>())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourcesRequestMethod>())
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

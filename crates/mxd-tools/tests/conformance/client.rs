@@ -59,7 +59,9 @@ fn calls(scenario: &str, definitions: &[Value]) -> Vec<(String, Value)> {
     }
     let args = |tool: &Value| {
         let mut args = arguments(&tool["inputSchema"]);
-        if scenario == "json-schema-2020-12-preservation" && tool["inputSchema"]["properties"].get("schema").is_some() {
+        if scenario == "json-schema-2020-12-preservation"
+            && tool["inputSchema"]["properties"].get("schema").is_some()
+        {
             args["schema"] = definitions[0]["inputSchema"].clone();
         }
         args
@@ -85,7 +87,8 @@ fn arguments(schema: &Value) -> Value {
 async fn surroundings() -> Result<Surroundings, Box<dyn std::error::Error>> {
     let launcher = Launcher { program: env!("CARGO_BIN_EXE_mxd-sandbox").into(), args: vec![] };
     let agree = |question: mxd_tools::mcp::Question| -> mxd_tools::mcp::Answering {
-        let properties = question.params["requestedSchema"]["properties"].as_object().cloned().unwrap_or_default();
+        let properties =
+            question.params["requestedSchema"]["properties"].as_object().cloned().unwrap_or_default();
         let suggested = |(name, of): (&String, &Value)| Some((name.clone(), of.get("default")?.clone()));
         let content: Map<String, Value> = properties.iter().filter_map(suggested).collect();
         Box::pin(async move { Ok(json!({ "action": "accept", "content": content })) })

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use mxd_core::raw::RawJson;
 use mxd_core::tool::{
-    Annotations, ApprovalPolicy, CapabilityLayer, CapabilitySet, Fallback, PinState, Ruling, SideEffect, ToolDef,
-    ToolFacts, ToolOffer,
+    Annotations, ApprovalPolicy, ApprovalRule, CapabilityLayer, CapabilitySet, Fallback, PinState, Ruling,
+    SideEffect, ToolDef, ToolFacts, ToolOffer,
 };
 use mxd_tools::builtin::Context;
 use mxd_tools::confine::Files;
@@ -18,6 +18,7 @@ use mxd_tools::scope::Scope;
 use mxd_tools::secrets::Secrets;
 use mxd_tools::serve::{Door, Endpoint, Offer, Permissions, Server};
 use mxd_tools::shell::Processes;
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -39,8 +40,11 @@ pub(crate) fn serve() -> Served {
     let address = runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let offer =
-            Offer { plane: Plane::new(registry()), scope: scope(folder.path().into()).await, permissions: permissions() };
+        let offer = Offer {
+            plane: Plane::new(registry()),
+            scope: scope(folder.path().into()).await,
+            permissions: permissions(),
+        };
         // The suite has no way to show a token.
         let endpoint = Endpoint::new(&Server::new(offer), Door::Open);
         tokio::spawn(endpoint.listen(listener));
@@ -50,10 +54,13 @@ pub(crate) fn serve() -> Served {
 }
 
 fn permissions() -> Permissions {
+    // The questions that our server asks are those about calls.
+    let asked = json!({ "name": "asked", "tool": "mcp:mxd:*_elicitation", "ruling": "ask" });
+    let asked: ApprovalRule = serde_json::from_value(asked).unwrap();
     Permissions {
         effects: SideEffect::ALL.into_iter().collect(),
         capabilities: CapabilitySet::root(CapabilityLayer::granting(["mcp:*:*".parse().unwrap()]).unwrap()),
-        approvals: ApprovalPolicy::new(Vec::new(), Fallback::always(Ruling::Allow)).unwrap(),
+        approvals: ApprovalPolicy::new(vec![asked], Fallback::always(Ruling::Allow)).unwrap(),
     }
 }
 
@@ -95,6 +102,9 @@ fn registry() -> Registry {
         ("test_image_content", plain, image),
         ("test_error_handling", plain, failing),
         ("test_tool_with_progress", plain, progress),
+        ("test_streaming_elicitation", plain, text("allowed")),
+        ("test_input_required_result_elicitation", plain, text("allowed")),
+        ("test_logging_tool", plain, text("nothing is logged")),
         ("json_schema_2020_12_tool", include_str!("schema-2020-12.json"), text("ok")),
         ("test_custom_header", include_str!("schema-header.json"), text("ok")),
     ] {

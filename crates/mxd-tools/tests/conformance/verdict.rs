@@ -50,7 +50,8 @@ impl Verdict {
     /// Runs the suite.
     pub(crate) fn of(suite: &mut Command, results: &Path) -> Self {
         let output = suite.output().unwrap_or_else(|error| panic!("{suite:?}: {error}"));
-        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let said =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         let folders = fs::read_dir(results).unwrap_or_else(|error| panic!("no results: {error}\n{said}"));
         let (mut scenarios, mut passed) = (BTreeMap::new(), 0);
         for folder in folders.map(|entry| entry.unwrap().path()) {
@@ -58,7 +59,8 @@ impl Verdict {
                 let found: Vec<Check> = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
                 passed += found.iter().filter(|check| check.status == "SUCCESS").count();
                 let failed = found.into_iter().filter(|check| check.status == "FAILURE");
-                let failed = failed.map(|check| (check.id, check.error_message.unwrap_or_default())).collect();
+                let failed =
+                    failed.map(|check| (check.id, check.error_message.unwrap_or_default())).collect();
                 scenarios.insert(name, failed);
             }
         }
@@ -75,8 +77,11 @@ impl Verdict {
             assert!(!entry.why.is_empty());
             for scenario in entry.scenarios {
                 let failed = self.scenarios.get(&scenario).cloned().unwrap_or_default();
-                let names: BTreeSet<String> =
-                    if entry.checks.is_empty() { failed.keys().cloned().collect() } else { entry.checks.clone() };
+                let names: BTreeSet<String> = if entry.checks.is_empty() {
+                    failed.keys().cloned().collect()
+                } else {
+                    entry.checks.clone()
+                };
                 if names.is_empty() {
                     problems.push(format!("{scenario} is listed as not applicable, and nothing of it fails"));
                 }
@@ -89,11 +94,18 @@ impl Verdict {
             }
         }
         for (scenario, failed) in &self.scenarios {
-            for (name, why) in failed.iter().filter(|(name, _)| !excused.contains(&(scenario.clone(), (*name).clone()))) {
+            for (name, why) in
+                failed.iter().filter(|(name, _)| !excused.contains(&(scenario.clone(), (*name).clone())))
+            {
                 problems.push(format!("{name} of {scenario} fails: {why}"));
             }
         }
-        println!("{} scenarios, {} checks passed, {} not applicable", self.scenarios.len(), self.passed, excused.len());
+        println!(
+            "{} scenarios, {} checks passed, {} not applicable",
+            self.scenarios.len(),
+            self.passed,
+            excused.len()
+        );
         assert!(self.scenarios.len() > 20 && self.passed > 10, "the suite did not run:\n{}", self.said);
         assert!(problems.is_empty(), "{}", problems.join("\n"));
     }

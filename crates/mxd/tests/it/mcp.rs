@@ -72,8 +72,12 @@ fn the_tools_work_in_the_folder_it_was_started_in() {
     assert!(told(&server.call("bash", json!({ "command": "cat a.txt; ls ~ | wc -l" }))).starts_with("hello"));
     // What is too long to be shown is where the result says.
     let long = told(&server.call("bash", json!({ "command": "seq 10000" })));
-    let path = long.split("are in ").nth(1).and_then(|rest| rest.split(": read_file").next()).unwrap().to_owned();
-    assert!(told(&server.call("read_file", json!({ "path": path, "offset": 5_000, "limit": 2 }))).contains("5000"));
+    let path =
+        long.split("are in ").nth(1).and_then(|rest| rest.split(": read_file").next()).unwrap().to_owned();
+    assert!(
+        told(&server.call("read_file", json!({ "path": path, "offset": 5_000, "limit": 2 })))
+            .contains("5000")
+    );
     assert_eq!(server.end(), (Some(0), String::new()));
 }
 
@@ -127,7 +131,11 @@ fn everything_ends_with_the_input_and_with_a_signal() {
             } else {
                 assert_eq!(server.end().0, Some(0));
             }
-            assert_eq!(held.read_line(&mut String::new()).unwrap(), 0, "level {level}, signalled: {signalled}");
+            assert_eq!(
+                held.read_line(&mut String::new()).unwrap(),
+                0,
+                "level {level}, signalled: {signalled}"
+            );
         }
     }
 }
@@ -140,7 +148,10 @@ fn the_selftest_says_what_it_looked_at() {
     assert_eq!((report["tools"].as_array().unwrap().len(), &report["findings"]), (7, &json!([])));
     let output = mxd(&["mcp", "--selftest", "--read-only"]);
     let words = text(&output.stdout);
-    assert!(words.contains("   ok  read_file") && words.contains("   --  write_file (not offered)"), "{words}");
+    assert!(
+        words.contains("   ok  read_file") && words.contains("   --  write_file (not offered)"),
+        "{words}"
+    );
 }
 
 #[test]
@@ -164,7 +175,8 @@ fn over_http_there_is_a_token_and_only_this_machine() {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {},
         });
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } }).to_string();
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } })
+            .to_string();
         let mut stream = std::net::TcpStream::connect(address).unwrap();
         write!(
             stream,

@@ -25,7 +25,8 @@ async fn the_user_is_asked_through_the_client() {
         let message = question["params"]["message"].as_str().unwrap();
         assert!(message.contains("`bash`") && message.contains(&format!("touch {action}")), "{message}");
         assert!(!scene.path(action).exists(), "not before the answer");
-        let word = json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": action, "content": {} } });
+        let word =
+            json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": action, "content": {} } });
         client.write(&word.to_string()).await;
         let answer = client.answer(id).await;
         assert_eq!(answer["result"]["isError"], !runs, "{answer}");
@@ -46,7 +47,11 @@ async fn a_client_that_cannot_ask_is_told_so() {
     let params = json!({ "name": "bash", "arguments": { "command": "touch ran" }, "_meta": meta(url_only) });
     assert_eq!(client.ask("tools/call", params).await["result"]["isError"], true);
     assert!(!scene.path("ran").exists());
-    assert_eq!(client.call("list_files", json!({})).await["result"]["isError"], false, "others are not asked about");
+    assert_eq!(
+        client.call("list_files", json!({})).await["result"]["isError"],
+        false,
+        "others are not asked about"
+    );
 }
 
 #[tokio::test]
@@ -56,7 +61,8 @@ async fn a_question_withdrawn_runs_nothing() {
     let id = client.send("tools/call", touch("ran")).await;
     let question = client.next().await.unwrap();
     client.cancel(json!(id)).await;
-    let word = json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "accept", "content": {} } });
+    let word =
+        json!({ "jsonrpc": "2.0", "id": question["id"], "result": { "action": "accept", "content": {} } });
     client.write(&word.to_string()).await;
     assert_eq!(client.ask("ping", json!({})).await["result"], json!({}));
     client.hang_up().await;

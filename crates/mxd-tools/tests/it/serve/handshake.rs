@@ -40,8 +40,12 @@ async fn the_stateless_era_needs_no_handshake() {
     assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-06-18")), "{found}");
     let listed = client.ask("tools/list", json!({ "_meta": meta(json!({})) })).await;
     assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 7);
-    assert_eq!((&listed["result"]["cacheScope"], &listed["result"]["resultType"]), (&json!("private"), &json!("complete")));
-    let params = json!({ "name": "bash", "arguments": { "command": "echo hello" }, "_meta": meta(json!({})) });
+    assert_eq!(
+        (&listed["result"]["cacheScope"], &listed["result"]["resultType"]),
+        (&json!("private"), &json!("complete"))
+    );
+    let params =
+        json!({ "name": "bash", "arguments": { "command": "echo hello" }, "_meta": meta(json!({})) });
     let called = client.ask("tools/call", params).await;
     assert_eq!(called["result"]["content"][0]["text"], "hello\n[exit code: 0]");
     let unknown = json!({ "_meta": {
@@ -99,8 +103,12 @@ async fn what_is_not_permitted_is_neither_listed_nor_called() {
     let allowed = server(&scene.scope, Permissions { effects, ..permissions() });
     let mut client = Client::legacy(allowed, json!({})).await;
     let listed = client.ask("tools/list", json!({})).await;
-    let names: Vec<&str> =
-        listed["result"]["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    let names: Vec<&str> = listed["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
     assert_eq!(names, ["list_files", "read_file", "search"]);
     let told = client.call("bash", json!({ "command": "touch ran" })).await;
     assert_eq!(told["error"]["code"], -32602);

@@ -36,6 +36,10 @@ fn cases() -> Vec<Case> {
         ("a method of nobody", request("1", "", "{}"), Some((-32601, json!(1)))),
         ("what we do not offer", request("1", "prompts/get", r#"{"name":"x"}"#), Some((-32601, json!(1)))),
         ("a resource", request("1", "resources/read", r#"{"uri":"file:///etc/passwd"}"#), Some((-32601, json!(1)))),
+        ("completion", request("1", "completion/complete", r#"{"ref":{"type":"ref/prompt","name":"x"},"argument":{"name":"a","value":"b"}}"#), Some((-32601, json!(1)))),
+        ("prompts", request("1", "prompts/list", "{}"), Some((-32601, json!(1)))),
+        ("resources", request("1", "resources/list", "{}"), Some((-32601, json!(1)))),
+        ("templates of resources", request("1", "resources/templates/list", "{}"), Some((-32601, json!(1)))),
         ("a task", request("1", "tasks/get", r#"{"taskId":"x"}"#), Some((-32601, json!(1)))),
         ("a level", request("1", "logging/setLevel", r#"{"level":"debug"}"#), Some((-32601, json!(1)))),
         ("params that are a list", request("1", "tools/call", "[1]"), Some((-32602, json!(1)))),
@@ -68,8 +72,15 @@ async fn every_wrong_line_is_answered_as_json_rpc_says_and_the_next_one_works() 
             client.write(&line).await;
             if let Some((code, id)) = expected {
                 let answer = client.next().await.unwrap();
-                assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{what}: {answer}");
-                assert!(!answer["error"]["message"].as_str().unwrap().is_empty() || what.contains("nobody"), "{what}");
+                assert_eq!(
+                    (&answer["error"]["code"], &answer["id"]),
+                    (&json!(code), &id),
+                    "{what}: {answer}"
+                );
+                assert!(
+                    !answer["error"]["message"].as_str().unwrap().is_empty() || what.contains("nobody"),
+                    "{what}"
+                );
             }
             assert_eq!(client.ask("ping", json!({})).await["result"], json!({}), "after {what}");
             assert!(client.aside.is_empty(), "{what}: {:?}", client.aside);
@@ -84,7 +95,9 @@ async fn a_line_that_is_too_long_is_refused_by_its_number_and_costs_little() {
     let mut client = Client::of(&scene).await;
     let long = "x".repeat(MAX_MESSAGE_BYTES * 3);
     let (first, last) = (
-        format!(r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{{"name":"bash","id":1,"x":"{long}"}}}}"#),
+        format!(
+            r#"{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{{"name":"bash","id":1,"x":"{long}"}}}}"#
+        ),
         format!(r#"{{"method":"tools/call","params":{{"id":1,"x":"{long}"}},"jsonrpc":"2.0","id":"six"}}"#),
     );
     for (line, id) in [(first, json!(5)), (last, json!("six")), (long.clone(), Value::Null)] {
@@ -106,7 +119,9 @@ async fn a_line_that_is_too_long_is_refused_by_its_number_and_costs_little() {
 async fn bytes_that_are_no_text_are_refused() {
     let scene = Scene::new().await;
     let mut client = Client::of(&scene).await;
-    for bytes in [&b"\xff\xfe\x00\n"[..], b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xc3\x28\"}\n", b"\0\0\0\n"] {
+    for bytes in
+        [&b"\xff\xfe\x00\n"[..], b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xc3\x28\"}\n", b"\0\0\0\n"]
+    {
         client.write_bytes(bytes).await;
         assert_eq!(client.next().await.unwrap()["error"]["code"], -32700);
     }
@@ -178,10 +193,20 @@ proptest! {
 
 fn any_line() -> impl Strategy<Value = Vec<u8>> {
     let words = prop::sample::select(vec![
-        "\"jsonrpc\":\"2.0\"", "\"id\":1", "\"id\":\"a\"", "\"id\":null", "\"method\":\"tools/list\"",
-        "\"method\":\"ping\"", "\"method\":\"initialize\"", "\"method\":\"notifications/cancelled\"",
-        "\"params\":{}", "\"params\":{\"requestId\":1}", "\"params\":[]", "\"result\":{}",
-        "\"error\":{\"code\":1,\"message\":\"\"}", "\"x\":[[{}]]",
+        "\"jsonrpc\":\"2.0\"",
+        "\"id\":1",
+        "\"id\":\"a\"",
+        "\"id\":null",
+        "\"method\":\"tools/list\"",
+        "\"method\":\"ping\"",
+        "\"method\":\"initialize\"",
+        "\"method\":\"notifications/cancelled\"",
+        "\"params\":{}",
+        "\"params\":{\"requestId\":1}",
+        "\"params\":[]",
+        "\"result\":{}",
+        "\"error\":{\"code\":1,\"message\":\"\"}",
+        "\"x\":[[{}]]",
     ]);
     prop_oneof![
         prop::collection::vec(any::<u8>(), 0..40),

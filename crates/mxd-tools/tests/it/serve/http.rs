@@ -56,12 +56,14 @@ async fn post(served: &Served, path: &str, headers: &[(&str, &str)], body: &str)
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.unwrap();
     let answer = String::from_utf8_lossy(&answer).into_owned();
-    let status = answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_else(|| panic!("{answer}"));
+    let status =
+        answer.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or_else(|| panic!("{answer}"));
     (status, answer)
 }
 
 fn list() -> String {
-    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta(json!({})) } }).to_string()
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta(json!({})) } })
+        .to_string()
 }
 
 #[tokio::test]
@@ -69,11 +71,22 @@ async fn only_who_shows_the_token_is_let_in() {
     let served = served(Door::Token(Token::new(TOKEN).unwrap())).await;
     let bearer = |token: &str| format!("Bearer {token}");
     let (almost, longer, shown) = (bearer(&TOKEN[1..]), bearer(&format!("{TOKEN}x")), bearer(TOKEN));
-    for wrong in [None, Some(""), Some(TOKEN), Some("Basic x"), Some("Bearer "), Some(almost.as_str()), Some(longer.as_str())] {
+    for wrong in [
+        None,
+        Some(""),
+        Some(TOKEN),
+        Some("Basic x"),
+        Some("Bearer "),
+        Some(almost.as_str()),
+        Some(longer.as_str()),
+    ] {
         let headers: Vec<(&str, &str)> = wrong.iter().map(|value| ("authorization", *value)).collect();
         let (status, answer) = post(&served, "/mcp", &headers, &list()).await;
         assert_eq!(status, 401, "{wrong:?}");
-        assert!(answer.to_lowercase().contains("www-authenticate: bearer") && !answer.contains("bash"), "{answer}");
+        assert!(
+            answer.to_lowercase().contains("www-authenticate: bearer") && !answer.contains("bash"),
+            "{answer}"
+        );
     }
     let (status, answer) = post(&served, "/mcp", &[("authorization", &shown)], &list()).await;
     assert!(status == 200 && answer.contains("\"bash\""), "{answer}");
@@ -85,13 +98,17 @@ async fn no_page_of_a_browser_and_no_other_name_is_let_in() {
     for (header, value) in [
         ("origin", "https://evil.example"),
         ("origin", "null"),
-        ("origin", "http://127.0.0.1"),
+        ("origin", "https://localhost"),
+        ("origin", "http://localhost.evil.example"),
+        ("origin", "http://127.0.0.1.evil.example:80"),
         ("host", "evil.example"),
         ("host", "127.0.0.1.evil.example"),
     ] {
         let (status, answer) = post(&served, "/mcp", &[(header, value)], &list()).await;
         assert_eq!(status, 403, "{header}: {value}: {answer}");
     }
+    let (status, answer) = post(&served, "/mcp", &[("origin", "http://localhost:3000")], &list()).await;
+    assert_eq!(status, 200, "a page of this machine: {answer}");
     for (path, status) in [("/", 404), ("/mcp/", 404), ("/other", 404), ("/mcp", 200)] {
         assert_eq!(post(&served, path, &[], &list()).await.0, status, "{path}");
     }
