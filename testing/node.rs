@@ -39,22 +39,16 @@ impl Packages {
         Self { folder }
     }
 
-    /// Their Node.js, about to run this file of theirs.
-    pub(crate) fn node(&self, script: &str) -> Command {
-        let mut command = Command::new(self.folder.join("node_modules/node/bin/node"));
-        command.arg(self.folder.join("node_modules").join(script)).env("NO_COLOR", "1");
+    /// Their Node.js.
+    pub(crate) fn node(&self) -> Command {
+        let mut command = Command::new(self.path("node/bin/node"));
+        command.env("NO_COLOR", "1");
         command
     }
 
-    /// A program of ours, put where it finds them.
-    pub(crate) fn script(&self, name: &str, text: &str) -> Command {
-        let path = self.folder.join(name);
-        if !fs::read_to_string(&path).is_ok_and(|there| there == text) {
-            put(&path, text);
-        }
-        let mut command = Command::new(self.folder.join("node_modules/node/bin/node"));
-        command.arg(path);
-        command
+    /// A file of theirs.
+    pub(crate) fn path(&self, file: &str) -> PathBuf {
+        self.folder.join("node_modules").join(file)
     }
 }
 

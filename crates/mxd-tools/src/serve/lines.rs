@@ -184,7 +184,10 @@ fn read(line: &Line) -> Result<Option<RxJsonRpcMessage<RoleServer>>, Refusal> {
         Ok(json) if json.get("method").is_some() && json.get("id").is_none() => Ok(None),
         Ok(json) => {
             let id = json.get("id").filter(|id| id.is_string() || id.is_i64()).cloned().unwrap_or_default();
-            refuse(id, ErrorCode::INVALID_REQUEST, format!("not a message of the protocol: {error}"))
+            let is_request = json["jsonrpc"] == "2.0" && json["method"].is_string() && !id.is_null();
+            // Only its parameters can be wrong then: the SDK takes every method.
+            let code = if is_request { ErrorCode::INVALID_PARAMS } else { ErrorCode::INVALID_REQUEST };
+            refuse(id, code, format!("not a message of the protocol: {error}"))
         }
     }
 }

@@ -2,12 +2,13 @@
 
 use std::sync::OnceLock;
 
+use mxd_core::tool::Quoted;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestMethod, CompleteRequestParams,
-    CompleteResult, DiscoverResult, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsRequestMethod, ListPromptsResult, ListResourceTemplatesRequestMethod,
-    ListResourceTemplatesResult, ListResourcesRequestMethod, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CompleteResult, CustomRequest, CustomResult, DiscoverResult, ErrorCode, ErrorData, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsRequestMethod, ListPromptsResult,
+    ListResourceTemplatesRequestMethod, ListResourceTemplatesResult, ListResourcesRequestMethod,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
@@ -60,7 +61,8 @@ impl Session {
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = self.server.tool(&request.name) else {
-            let what = format!("there is no tool `{}`; tools/list shows what there is", request.name);
+            let what =
+                format!("there is no tool `{}`; tools/list shows what there is", Quoted::of(&request.name));
             return Err(ErrorData::invalid_params(what, None));
         };
         let Some(_room) = self.server.room() else {
@@ -179,6 +181,15 @@ impl ServerHandler for Session {
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         Err(ErrorData::method_not_found::<ListResourceTemplatesRequestMethod>())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let what = format!("there is no method `{}`", Quoted::of(&request.method));
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {

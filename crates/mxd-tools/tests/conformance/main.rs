@@ -61,7 +61,8 @@ fn suite(role: &str, revision: &str) -> (Command, PathBuf) {
     let packages = Packages::of("node-conformance", include_str!("package.json"));
     let results = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("conformance-{role}-{revision}"));
     let _none = std::fs::remove_dir_all(&results);
-    let mut command = packages.node("@modelcontextprotocol/conformance/dist/index.js");
+    let mut command = packages.node();
+    command.arg(packages.path("@modelcontextprotocol/conformance/dist/index.js"));
     command.args([role, "--requirements", revision, "--output-dir"]).arg(&results);
     (command, results)
 }

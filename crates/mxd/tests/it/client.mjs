@@ -1,12 +1,12 @@
-// The TypeScript SDK as a client of `mxd mcp`: client.mjs MODE PROGRAM [ARGUMENT]..., in the folder it works in.
+// The TypeScript SDK as a client of `mxd mcp`: given how to greet, the program, and the folder to work in.
 import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
-const [mode, command, ...args] = process.argv.slice(2);
+const [mode, command, cwd] = process.argv.slice(-3);
 const versionNegotiation = { mode: mode === 'legacy' || mode === 'auto' ? mode : { pin: mode } };
 const client = new Client({ name: 'a test', version: '1.0.0' }, { versionNegotiation });
-await client.connect(new StdioClientTransport({ command, args, cwd: process.cwd() }));
+await client.connect(new StdioClientTransport({ command, args: ['mcp'], cwd }));
 
 const words = (result) => result.content.filter((block) => block.type === 'text').map((block) => block.text).join('\n');
 const call = (name, given, options) => client.callTool({ name, arguments: given }, options);

@@ -37,8 +37,14 @@ fn the_typescript_sdk_works_with_it_in_both_eras() {
     let packages = packages();
     for mode in ["legacy", "auto", "2026-07-28"] {
         let folder = folder();
-        let mut client = packages.script("client.mjs", include_str!("client.mjs"));
-        let told = python::run(client.args([mode, MXD, "mcp"]).current_dir(folder.path()), mode);
+        let mut client = packages.node();
+        // Its packages are looked for where it is started.
+        client.current_dir(packages.path("..")).args([
+            "--input-type=module",
+            "--eval",
+            include_str!("client.mjs"),
+        ]);
+        let told = python::run(client.args([mode, MXD]).arg(folder.path()), mode);
         assert!(told.ends_with("all is well\n"), "{mode}: {told}");
     }
 }
@@ -48,7 +54,8 @@ fn the_typescript_sdk_works_with_it_in_both_eras() {
 fn the_inspector_works_with_it_and_finds_nothing_wrong_with_the_schemas() {
     let (packages, folder) = (packages(), folder());
     let ask = |words: &[&str]| -> Output {
-        let mut inspector = packages.node("@modelcontextprotocol/inspector/clients/launcher/build/index.js");
+        let mut inspector = packages.node();
+        inspector.arg(packages.path("@modelcontextprotocol/inspector/clients/launcher/build/index.js"));
         inspector.args(["--cli", MXD, "mcp"]).args(words).current_dir(folder.path()).output().unwrap()
     };
     let answer = |words: &[&str]| -> Value {
