@@ -265,20 +265,19 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Lines<R> {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let (lines, flight) = (self.lines.clone(), self.flight.clone());
+        // A client that has read an answer may use its number again at once, so this comes before.
+        match &message {
+            JsonRpcMessage::Response(response) => self.flight.answered(&response.id),
+            JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| self.flight.answered(id)),
+            _ => {}
+        }
+        let lines = self.lines.clone();
         async move {
             let text = serde_json::to_string(&message)?;
             let (written, done) = oneshot::channel();
-            let sent = lines.send(Outgoing { text, written: Some(written) }).await;
             // Without a writer nobody answers here either.
-            drop(sent);
-            let result = done.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
-            match &message {
-                JsonRpcMessage::Response(response) => flight.answered(&response.id),
-                JsonRpcMessage::Error(error) => error.id.iter().for_each(|id| flight.answered(id)),
-                _ => {}
-            }
-            result
+            drop(lines.send(Outgoing { text, written: Some(written) }).await);
+            done.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()))
         }
     }
 

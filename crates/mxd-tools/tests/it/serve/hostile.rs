@@ -144,6 +144,11 @@ async fn a_number_in_use_keeps_its_answer() {
     gate.open().await;
     assert!(text(&client.answer(7).await).contains("first"));
     assert!(!scene.path("second").exists());
+    // Answered, it is free.
+    for _again in 0..50 {
+        client.write(&call("true")).await;
+        assert_eq!(client.answer(7).await["result"]["isError"], false);
+    }
     // A number that was cancelled does not come back either: its late answer would be taken for the new one.
     client.write(&call("read x < gate")).await;
     client.cancel(json!(7)).await;

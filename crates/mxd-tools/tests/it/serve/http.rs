@@ -93,7 +93,7 @@ async fn only_who_shows_the_token_is_let_in() {
 }
 
 #[tokio::test]
-async fn no_page_of_a_browser_and_no_other_name_is_let_in() {
+async fn no_page_from_elsewhere_and_no_other_name_is_let_in() {
     let served = served(Door::Open).await;
     for (header, value) in [
         ("origin", "https://evil.example"),
