@@ -118,6 +118,12 @@ fn is_end(cause: &Cause) -> bool {
 
 /// A newer server that does not speak our version of the newer kind, but perhaps one of the older.
 async fn versions(talk: &Talk, clerk: &Clerk, supported: Vec<String>) -> Result<Introduction, ConnectError> {
+    // A server that names our version meant something else by its refusal, and is asked once more.
+    if supported.iter().any(|version| version == STATELESS)
+        && let Probed::Newer(introduction) = probe(talk, clerk).await?
+    {
+        return Ok(introduction);
+    }
     if supported.iter().any(|version| GREETING.contains(&version.as_str())) {
         return greet(talk, clerk).await;
     }

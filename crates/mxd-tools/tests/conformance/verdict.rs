@@ -121,10 +121,12 @@ fn checks(results: &Path, folder: &Path) -> Vec<(String, std::path::PathBuf)> {
     below.flat_map(|entry| checks(results, &entry.unwrap().path())).collect()
 }
 
-/// A folder is named after its role, its scenario and the time.
+/// A folder is named after its role, its scenario and the time, such as `-2026-11-16T04-11-38-439Z`.
 fn scenario(results: &Path, folder: &Path) -> String {
     let name = folder.strip_prefix(results).unwrap().to_string_lossy().into_owned();
-    let name = name.strip_prefix("server-").filter(|_| name.contains("server-")).unwrap_or(&name).to_owned();
-    let stamp = name.rfind("-20").filter(|at| name[at + 1..].contains('T'));
-    name[..stamp.unwrap_or(name.len())].to_owned()
+    let name = name[..name.len() - "-2026-11-16T04-11-38-439Z".len()].to_owned();
+    match name.strip_prefix("server-") {
+        Some(of_server) if results.to_string_lossy().contains("conformance-server-") => of_server.to_owned(),
+        _ => name,
+    }
 }

@@ -213,7 +213,10 @@ impl Caller {
         let message: Value = serde_json::from_slice(message).unwrap_or_default();
         let state = self.state();
         let meta = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion");
-        let Some(version) = meta.and_then(Value::as_str) else { return Ok(HeaderMap::new()) };
+        // What a message is about is said to every server; an older one does not look.
+        let Some(version) = meta.and_then(Value::as_str) else {
+            return Ok(headers::of(&message, &BTreeMap::new()));
+        };
         let tool = message.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
         if let Some(why) = state.unfit.get(tool).filter(|_| message["method"] == "tools/call") {
             return Err(Cause::BadStream(format!("{tool} cannot be called over HTTP: {why}")));
