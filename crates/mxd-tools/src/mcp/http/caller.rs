@@ -8,7 +8,7 @@ use mxd_core::tool::Quoted;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::super::connection::Era;
@@ -63,7 +63,7 @@ impl Caller {
         traffic: &Arc<Traffic>,
     ) -> Arc<Self> {
         let end = traffic.ended().child_token();
-        let (replies, queue) = mpsc::channel(super::QUEUE);
+        let (replies, queue) = mpsc::channel(super::REPLIES);
         let caller = Arc::new(Self {
             client,
             url,
@@ -92,15 +92,22 @@ impl Caller {
         self.state().place = Some(place);
     }
 
-    pub(super) fn introduced(self: &Arc<Self>, era: &Era) {
+    pub(super) fn agreed(&self, era: &Era) {
         let mut state = self.state();
         let (Era::Greeting(version) | Era::Stateless(version)) = era;
         state.version = HeaderValue::try_from(version.as_str()).ok();
         state.is_stateless = matches!(era, Era::Stateless(_));
+    }
+
+    pub(super) async fn listen(self: &Arc<Self>) {
+        let state = self.state();
         let listens = !state.is_stateless && state.place.is_none();
         drop(state);
         if listens {
-            tokio::spawn(stream::listen(Arc::downgrade(self), self.end.clone()));
+            let (opened, is_open) = oneshot::channel();
+            tokio::spawn(stream::listen(Arc::downgrade(self), self.end.clone(), opened));
+            // Some servers forget what they want to ask as long as nobody listens.
+            let _opened_or_late = tokio::time::timeout(self.traffic.limits.probe, is_open).await;
         }
     }
 
