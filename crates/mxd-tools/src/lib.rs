@@ -2,7 +2,8 @@
 //!
 //! Everything an agent does to the machine goes through here: the processes it starts run in a
 //! [`sandbox`], and the files it reads and writes are found through [`confine`], so that an agent touches its own
-//! worktree and nothing else. [`builtin`] has the tools that every agent has, [`mcp`] those of servers.
+//! worktree and nothing else. [`builtin`] has the tools that every agent has, [`mcp`] those of servers,
+//! [`plane`] is the one path of every call, and [`serve`] offers the same tools to the clients of others.
 
 pub mod builtin;
 pub mod confine;
@@ -14,4 +15,5 @@ pub mod proxy;
 pub mod sandbox;
 pub mod scope;
 pub mod secrets;
+pub mod serve;
 pub mod shell;

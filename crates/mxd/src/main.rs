@@ -1,6 +1,8 @@
 //! The program: arguments in, terminal text out.
 
 mod doctor;
+mod mcp;
+mod place;
 mod run;
 mod say;
 
@@ -24,6 +26,7 @@ Examples:
   mxd doctor                        what works on this machine, and how strong the sandbox is
   mxd run -- cargo test             a command as an agent would run it, in this folder
   mxd run --allow '*.example.org' -- curl https://www.example.org
+  mxd mcp                           the tools of an agent in this folder, for the client that starts it
 
 Exit codes: 0 all is well, 1 something is not, 2 wrong usage; `mxd run` has the code of its command.";
 
@@ -33,6 +36,8 @@ enum Command {
     Doctor(doctor::Doctor),
     /// Runs a command in the sandbox of an agent whose worktree is this folder.
     Run(run::Run),
+    /// Offers the tools of an agent whose worktree is this folder to an MCP client.
+    Mcp(mcp::Mcp),
 }
 
 fn main() -> ExitCode {
@@ -44,5 +49,6 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Doctor(doctor) => doctor.run(),
         Command::Run(run) => run.run(),
+        Command::Mcp(mcp) => mcp.run(),
     }
 }

@@ -17,6 +17,11 @@ pub(crate) fn line(text: impl AsRef<str>) {
     let _closed = writeln!(anstream::stdout(), "{}", text.as_ref());
 }
 
+/// One line to standard error, beside what a program reads from standard output.
+pub(crate) fn note(text: impl AsRef<str>) {
+    let _closed = writeln!(anstream::stderr(), "{}", text.as_ref());
+}
+
 /// A failure, and the code for it.
 pub(crate) fn failure(text: impl AsRef<str>) -> ExitCode {
     let _closed = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {}", text.as_ref());

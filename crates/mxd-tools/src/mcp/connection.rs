@@ -181,7 +181,7 @@ impl Connection {
         let greeting = Greeting { talk: &talk, clerk: &clerk, agreed: &agreed };
         let introduction = greeting.introduce(kind).await?;
         if let Line::Remote(remote) = &line {
-            remote.listen();
+            remote.listen().await;
         }
         let definitions = tools(&talk, &introduction).await;
         let definitions = definitions.map_err(|error| handshake::failed(&talk, "list its tools", error))?;

@@ -129,6 +129,12 @@ impl Greeting<'_> {
 
     /// A newer server that does not speak our version of the newer kind, but perhaps one of the older.
     async fn versions(&self, supported: Vec<String>) -> Result<Introduction, ConnectError> {
+        // A server that names our version meant something else by its refusal, and is asked once more.
+        if supported.iter().any(|version| version == STATELESS)
+            && let Probed::Newer(introduction) = self.probe().await?
+        {
+            return Ok(introduction);
+        }
         if supported.iter().any(|version| GREETING.contains(&version.as_str())) {
             return self.greet().await;
         }

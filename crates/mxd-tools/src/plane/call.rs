@@ -98,6 +98,11 @@ impl Plane {
         self.registry.specs()
     }
 
+    /// The tools.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     /// Settles a call. Calls of one turn may run at once; the order in which they are first polled is the order in
     /// which commands count as started.
     pub async fn call(
@@ -191,6 +196,7 @@ async fn run(ready: Ready<'_>, call: &Call<'_>, scope: &Scope, stop: Cancellatio
     let context = Context { scope, call: &call.id, watcher: &call.watcher, cancel: &stop };
     match &ready.entry.executor {
         Executor::BuiltIn(tool) => tool.run(ready.args.value().clone(), context).await,
+        Executor::Function(function) => function.run(ready.args.value().clone(), context).await,
         Executor::Mcp(tool) => tool.run(ready.args.value(), context).await,
     }
 }

@@ -8,6 +8,7 @@
 mod call;
 mod cap;
 mod deadline;
+mod function;
 mod registry;
 pub mod result;
 pub mod schema;
@@ -15,4 +16,5 @@ pub mod schema;
 pub use call::{Authority, Call, Plane, Settlement};
 pub use cap::{MAX_STRUCTURED_BYTES, MAX_TEXT_BYTES, presentable};
 pub use deadline::{GRACE, Ran, within};
+pub use function::{Answer, Function};
 pub use registry::{Executor, MAX_TOOLS, Registry, RegistryError};

@@ -10,6 +10,7 @@ use mxd_core::tool::{
 };
 use serde_json::Value;
 
+use super::function::Function;
 use super::schema::{Schema, SchemaError};
 use crate::builtin::{self, BuiltIn, Listing};
 use crate::mcp::McpTool;
@@ -22,6 +23,8 @@ pub const MAX_TOOLS: usize = 1_000;
 pub enum Executor {
     /// A function of ours.
     BuiltIn(BuiltIn),
+    /// A function of the program that holds the plane.
+    Function(Function),
     /// A tool of an MCP server.
     Mcp(Box<McpTool>),
 }
@@ -112,6 +115,11 @@ impl Registry {
     /// What models are told about the tools, always in the same order.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.values().map(|entry| entry.def.spec()).collect()
+    }
+
+    /// The tools, in the same order.
+    pub fn defs(&self) -> impl Iterator<Item = &ToolDef> {
+        self.tools.values().map(|entry| &entry.def)
     }
 
     /// The tool of this name.

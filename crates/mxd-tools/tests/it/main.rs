@@ -25,4 +25,5 @@ mod scene;
 mod schema;
 mod search;
 mod secrets;
+mod serve;
 mod write_file;

@@ -1,6 +1,13 @@
 //! The program, from outside.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
+mod clients;
+mod mcp;
+#[path = "../../../../testing/node.rs"]
+mod node;
+#[path = "../../../../testing/python.rs"]
+mod python;
+
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output};

@@ -8,7 +8,7 @@ use mxd_core::tool::Quoted;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::super::connection::Era;
@@ -99,12 +99,15 @@ impl Caller {
         state.is_stateless = matches!(era, Era::Stateless(_));
     }
 
-    pub(super) fn listen(self: &Arc<Self>) {
+    pub(super) async fn listen(self: &Arc<Self>) {
         let state = self.state();
         let listens = !state.is_stateless && state.place.is_none();
         drop(state);
         if listens {
-            tokio::spawn(stream::listen(Arc::downgrade(self), self.end.clone()));
+            let (opened, is_open) = oneshot::channel();
+            tokio::spawn(stream::listen(Arc::downgrade(self), self.end.clone(), opened));
+            // Some servers forget what they want to ask as long as nobody listens.
+            let _opened_or_late = tokio::time::timeout(self.traffic.limits.probe, is_open).await;
         }
     }
 
@@ -217,7 +220,10 @@ impl Caller {
         let message: Value = serde_json::from_slice(message).unwrap_or_default();
         let state = self.state();
         let meta = message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion");
-        let Some(version) = meta.and_then(Value::as_str) else { return Ok(HeaderMap::new()) };
+        // What a message is about is said to every server; an older one does not look.
+        let Some(version) = meta.and_then(Value::as_str) else {
+            return Ok(headers::of(&message, &BTreeMap::new()));
+        };
         let tool = message.pointer("/params/name").and_then(Value::as_str).unwrap_or_default();
         if let Some(why) = state.unfit.get(tool).filter(|_| message["method"] == "tools/call") {
             return Err(Cause::BadStream(format!("{tool} cannot be called over HTTP: {why}")));

@@ -81,8 +81,8 @@ impl Remote {
     }
 
     /// Hears what the server says by itself, when it is of a kind that does.
-    pub(super) fn listen(&self) {
-        self.caller.listen();
+    pub(super) async fn listen(&self) {
+        self.caller.listen().await;
     }
 
     /// It is known what the server offers.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use mxd_core::tool::Quoted;
 use reqwest::header::ACCEPT;
 use reqwest::{Method, Response};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::super::error::Cause;
@@ -91,8 +92,10 @@ async fn pass(caller: &Caller, Event { name, data }: Event) {
     }
 }
 
-/// Hears what a server of the older kind says by itself, as long as it wants to.
-pub(super) async fn listen(caller: Weak<Caller>, end: CancellationToken) {
+/// Hears what a server of the older kind says by itself, as long as it wants to. `opened` is dropped when it does, or
+/// does not want to.
+pub(super) async fn listen(caller: Weak<Caller>, end: CancellationToken, opened: oneshot::Sender<()>) {
+    let mut opened = Some(opened);
     let Some(limit) = caller.upgrade().map(|caller| caller.traffic.limits.message_bytes) else { return };
     let mut events = Events::new(limit);
     // The first one is not waited for.
@@ -102,7 +105,9 @@ pub(super) async fn listen(caller: Weak<Caller>, end: CancellationToken) {
         let Some(caller) = caller.upgrade() else { return };
         let before = events.last_id.clone();
         let heard = async {
-            let response = resumed(&caller, &events).await?;
+            let response = resumed(&caller, &events).await;
+            drop(opened.take());
+            let response = response?;
             events.retry = None;
             read(&caller, response, &mut events).await
         };
