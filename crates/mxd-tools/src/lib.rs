@@ -8,6 +8,7 @@
 pub mod builtin;
 pub mod confine;
 pub mod kept;
+pub mod mcp;
 pub mod outcome;
 pub mod package;
 pub mod plane;

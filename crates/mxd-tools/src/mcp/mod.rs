@@ -1,0 +1,20 @@
+//! Connections to MCP servers.
+//!
+//! A [`Connection`] is one conversation with one server: a program in a sandbox, or a service elsewhere. What the
+//! server says it offers is kept byte for byte and held against what was declared and accepted. [`Servers`] are those of
+//! an agent: each is watched over, looked for again when it is lost, and put aside when it offers something else than
+//! it should. Nothing a server does keeps the others from answering.
+
+mod connection;
+mod error;
+mod limits;
+mod servers;
+mod surroundings;
+mod told;
+
+pub use connection::{CallOptions, Connection, Era, Introduction, Progress};
+pub use error::{CallError, Cause, ConnectError, Details, Loss};
+pub use limits::{Backoff, Limits};
+pub use servers::{Change, Servers, Status, Unaccepted, View, Wanted};
+pub use surroundings::{Answerer, Answering, Answers, Question, Refusal, SecretLookup, Surroundings};
+pub use told::finding;
