@@ -108,20 +108,17 @@ impl Packages {
         }
     }
 
-    /// The digest that the package of a server has as it is installed; none for one that came with this program.
+    /// The digest that the package of a server has as it is installed, in the version of the manifest.
     ///
     /// # Errors
     ///
     /// When nobody can tell what the command means, or it is not installed.
-    pub fn digest(&self, server: &ServerSpec, program: &Program) -> Result<Option<Measured>, PackageError> {
-        if self.companion(program).is_some() {
-            return Ok(None);
-        }
+    pub fn measure_server(&self, server: &ServerSpec, program: &Program) -> Result<Measured, PackageError> {
         let found = match &server.package {
             Some(package) => self.find(program, package)?,
             None => find::find(&Reference::of(program)?, &self.places)?,
         };
-        measured(&found.contents).map(Some)
+        measured(&found.contents, found.version)
     }
 
     /// The digest of what a command means, without a manifest.
@@ -130,7 +127,8 @@ impl Packages {
     ///
     /// When nobody can tell what the command means, or it is not installed.
     pub fn measure(&self, program: &Program) -> Result<Measured, PackageError> {
-        measured(&find::find(&Reference::of(program)?, &self.places)?.contents)
+        let found = find::find(&Reference::of(program)?, &self.places)?;
+        measured(&found.contents, found.version)
     }
 
     /// The digest of a file, of an installed npm package, or of a folder.
@@ -139,7 +137,7 @@ impl Packages {
     ///
     /// When it is not there or cannot be read.
     pub fn measure_path(&self, path: &Path) -> Result<Measured, PackageError> {
-        measured(&find::at_path(path, &self.places)?)
+        measured(&find::at_path(path, &self.places)?, None)
     }
 
     fn find(&self, program: &Program, package: &Package) -> Result<Found, PackageError> {
@@ -175,7 +173,7 @@ impl Packages {
 }
 
 /// A digest, and what it is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Measured {
     /// The digest.
     pub digest: Digest,
@@ -183,10 +181,12 @@ pub struct Measured {
     pub kind: Kind,
     /// How many files and links it has.
     pub files: usize,
+    /// Its version, where one is written down.
+    pub version: Option<String>,
 }
 
-fn measured(contents: &Contents) -> Result<Measured, PackageError> {
-    Ok(Measured { digest: contents.digest()?, kind: contents.kind(), files: contents.len() })
+fn measured(contents: &Contents, version: Option<String>) -> Result<Measured, PackageError> {
+    Ok(Measured { digest: contents.digest()?, kind: contents.kind(), files: contents.len(), version })
 }
 
 fn runnable(found: &Found, folder: &Path, assurance: Assurance) -> Runnable {
