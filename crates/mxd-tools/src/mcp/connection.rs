@@ -1,22 +1,49 @@
 //! One connection to one server.
 
-use std::sync::Arc;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mxd_core::manifest::{Discovered, LockedServer, Report, ServerSpec};
+use mxd_core::manifest::{Discovered, LockedServer, Report, Resolved, ServerSpec, Transport};
 use mxd_core::raw::RawJson;
-use mxd_core::tool::{ServerName, ToolName};
-use serde_json::{Map, Value};
+use mxd_core::tool::ServerName;
+use rmcp::RoleClient;
+use rmcp::service::RunningService;
+use secrecy::ExposeSecret as _;
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::error::{CallError, ConnectError, Loss};
+use super::answer::Clerk;
+use super::error::{CallError, Cause, ConnectError, Loss};
+use super::handshake::{self, Kind};
+use super::http;
+use super::list;
+use super::offer::Offer;
+use super::start::{Process, Start};
 use super::surroundings::Surroundings;
+use super::talk::{Ask, Talk};
+use super::traffic::Traffic;
+use super::wire::{Inlet, Outlet, Wire};
+use crate::secrets::Secrets;
 
 /// A connection to a server. Dropping it ends the server's process with everything it started.
-#[derive(Debug)]
 pub struct Connection {
-    _todo: (),
+    spec: Arc<ServerSpec>,
+    locked: Option<Arc<LockedServer>>,
+    introduction: Introduction,
+    pub(super) talk: Arc<Talk>,
+    pub(super) clerk: Clerk,
+    offer: Mutex<Arc<Offer>>,
+    line: Line,
+    engine: tokio::sync::Mutex<Option<RunningService<RoleClient, ()>>>,
+}
+
+/// What carries the messages.
+#[derive(Debug)]
+enum Line {
+    Process(Process),
+    Remote(http::Remote),
 }
 
 /// What a call is allowed.
@@ -28,6 +55,13 @@ pub struct CallOptions {
     pub cancel: CancellationToken,
     /// Who is told how far it is; what does not fit is dropped.
     pub progress: Option<mpsc::Sender<Progress>>,
+}
+
+impl CallOptions {
+    /// So long, not to be cancelled, and nobody watches.
+    pub fn within(deadline: Duration) -> Self {
+        Self { deadline, cancel: CancellationToken::new(), progress: None }
+    }
 }
 
 /// How far a call is.
@@ -63,6 +97,12 @@ pub struct Introduction {
     pub instructions: Option<String>,
 }
 
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("server", &self.spec.name).finish_non_exhaustive()
+    }
+}
+
 impl Connection {
     /// Starts or reaches a server, greets it, and asks what it offers.
     ///
@@ -77,46 +117,117 @@ impl Connection {
         locked: Option<&LockedServer>,
         around: &Arc<Surroundings>,
     ) -> Result<Self, ConnectError> {
-        todo!()
+        let server = || spec.name.clone();
+        let resolved = spec
+            .resolve(&*around.secrets)
+            .map_err(|unresolved| ConnectError::Credentials { server: server(), unresolved })?;
+        let secrets = Secrets::new(resolved.secrets().iter().map(|secret| secret.expose_secret()))
+            .map_err(|error| ConnectError::Secrets { server: server(), why: error.to_string() })?;
+        let traffic = Arc::new(Traffic::new(around.limits, secrets));
+        let limit = around.limits.connect;
+        let opening = Self::open_within((spec, locked), &resolved, around, &traffic);
+        match tokio::time::timeout(limit, opening).await {
+            Ok(opened) => opened,
+            Err(_late) => {
+                let loss = traffic.loss(Cause::Silent);
+                traffic.end(Cause::Silent);
+                Err(ConnectError::Slow { server: server(), what: "connect", limit, loss })
+            }
+        }
+    }
+
+    async fn open_within(
+        (spec, locked): (&ServerSpec, Option<&LockedServer>),
+        resolved: &Resolved,
+        around: &Arc<Surroundings>,
+        traffic: &Arc<Traffic>,
+    ) -> Result<Self, ConnectError> {
+        let clerk = Clerk::new(spec.name.clone(), around.answers.clone(), Arc::clone(traffic));
+        let (line, inlet, outlet) = match &spec.transport {
+            Transport::Stdio(program) => {
+                let start = Start { spec, locked, program, resolved, around };
+                let (process, inlet, outlet) = start.run(traffic).await?;
+                (Line::Process(process), inlet, outlet)
+            }
+            Transport::Http(remote) => {
+                let opened = http::Remote::calls((spec, remote), resolved, around, traffic)?;
+                (Line::Remote(opened.0), opened.1, opened.2)
+            }
+            Transport::Sse(remote) => {
+                let opened = http::Remote::stream((spec, remote), resolved, around, traffic).await?;
+                (Line::Remote(opened.0), opened.1, opened.2)
+            }
+        };
+        Self::converse((spec, locked), (line, inlet, outlet), clerk, traffic).await
+    }
+
+    async fn converse(
+        (spec, locked): (&ServerSpec, Option<&LockedServer>),
+        (line, inlet, outlet): (Line, Inlet, Outlet),
+        clerk: Clerk,
+        traffic: &Arc<Traffic>,
+    ) -> Result<Self, ConnectError> {
+        let wire = Wire { inlet, outlet, traffic: Arc::clone(traffic), clerk: clerk.clone() };
+        let engine: RunningService<RoleClient, ()> = rmcp::service::serve_directly((), wire, None);
+        let talk = Talk::new(spec.name.clone(), engine.peer().clone(), Arc::clone(traffic));
+        let kind = match &spec.transport {
+            Transport::Sse(_) => Kind::Older,
+            Transport::Stdio(_) | Transport::Http(_) => Kind::Any,
+        };
+        let introduction = handshake::introduce(&talk, &clerk, kind).await?;
+        if let Line::Remote(remote) = &line {
+            remote.introduced(&introduction.era);
+        }
+        let definitions = tools(&talk, &introduction).await;
+        let definitions = definitions.map_err(|error| handshake::failed(&talk, "list its tools", error))?;
+        let offer = Offer::new(spec, locked, definitions);
+        if let Line::Remote(remote) = &line {
+            remote.offered(&offer);
+        }
+        Ok(Self {
+            spec: Arc::new(spec.clone()),
+            locked: locked.cloned().map(Arc::new),
+            introduction,
+            talk: Arc::new(talk),
+            clerk,
+            offer: Mutex::new(Arc::new(offer)),
+            line,
+            engine: tokio::sync::Mutex::new(Some(engine)),
+        })
     }
 
     /// The server's name.
     pub fn server(&self) -> &ServerName {
-        todo!()
+        &self.spec.name
+    }
+
+    /// What was wanted.
+    pub fn spec(&self) -> &ServerSpec {
+        &self.spec
     }
 
     /// What it said about itself.
     pub fn introduction(&self) -> &Introduction {
-        todo!()
+        &self.introduction
+    }
+
+    pub(super) fn offer(&self) -> Arc<Offer> {
+        Arc::clone(&self.offer.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// What it offered when it was last asked.
     pub fn discovered(&self) -> Arc<Discovered> {
-        todo!()
+        Arc::clone(&self.offer().discovered)
     }
 
     /// The definitions as they came, byte for byte.
     pub fn definitions(&self) -> Arc<[RawJson]> {
-        todo!()
+        Arc::clone(&self.offer().definitions)
     }
 
     /// What is different from what was declared and accepted.
     pub fn report(&self) -> Arc<Report> {
-        todo!()
-    }
-
-    /// Calls a tool. What comes back is the result as the server wrote it, without our secrets.
-    ///
-    /// # Errors
-    ///
-    /// When there is no result; a tool that failed is one.
-    pub async fn call(
-        &self,
-        tool: &ToolName,
-        args: &Value,
-        options: CallOptions,
-    ) -> Result<Value, CallError> {
-        todo!()
+        Arc::clone(&self.offer().report)
     }
 
     /// Asks again what the server offers, and compares.
@@ -125,7 +236,14 @@ impl Connection {
     ///
     /// When it does not say.
     pub async fn relist(&self) -> Result<Arc<Report>, CallError> {
-        todo!()
+        let definitions = tools(&self.talk, &self.introduction).await?;
+        let offer = Arc::new(Offer::new(&self.spec, self.locked.as_deref(), definitions));
+        if let Line::Remote(remote) = &self.line {
+            remote.offered(&offer);
+        }
+        let report = Arc::clone(&offer.report);
+        *self.offer.lock().unwrap_or_else(PoisonError::into_inner) = offer;
+        Ok(report)
     }
 
     /// The resources it has.
@@ -134,16 +252,7 @@ impl Connection {
     ///
     /// When it does not say.
     pub async fn resources(&self) -> Result<Vec<Value>, CallError> {
-        todo!()
-    }
-
-    /// Reads a resource: the result as the server wrote it, without our secrets.
-    ///
-    /// # Errors
-    ///
-    /// When there is none.
-    pub async fn read_resource(&self, uri: &str) -> Result<Value, CallError> {
-        todo!()
+        self.listed("resources/list").await
     }
 
     /// The prompts it has.
@@ -152,21 +261,80 @@ impl Connection {
     ///
     /// When it does not say.
     pub async fn prompts(&self) -> Result<Vec<Value>, CallError> {
-        todo!()
+        self.listed("prompts/list").await
+    }
+
+    async fn listed(&self, method: &'static str) -> Result<Vec<Value>, CallError> {
+        let entries = list::all(&self.talk, method).await?;
+        let read = |entry: &RawJson| self.read(entry.get());
+        entries.iter().map(read).collect()
+    }
+
+    /// A value as the server wrote it, without our secrets.
+    pub(super) fn read(&self, text: &str) -> Result<Value, CallError> {
+        let mut value: Value = serde_json::from_str(text).map_err(|error| CallError::BadResult {
+            server: self.spec.name.clone(),
+            why: error.to_string(),
+        })?;
+        self.talk.traffic.secrets.redact_value(&mut value);
+        Ok(value)
+    }
+
+    /// Asks whether the server is there. One that is not is given up.
+    ///
+    /// # Errors
+    ///
+    /// When it is not.
+    pub async fn check(&self) -> Result<(), CallError> {
+        let method = match self.introduction.era {
+            Era::Greeting(_) => "ping",
+            Era::Stateless(_) => "server/discover",
+        };
+        match self.talk.ask(Ask::new(method, json!({}), self.talk.traffic.limits.question)).await {
+            // A refusal is a sign of life.
+            Ok(_) | Err(CallError::Refused { .. }) => Ok(()),
+            Err(error) => {
+                self.talk.traffic.end(Cause::Silent);
+                Err(error)
+            }
+        }
     }
 
     /// How it ended, once it has.
     pub fn loss(&self) -> Option<Loss> {
-        todo!()
+        let traffic = &self.talk.traffic;
+        traffic.cause().map(|cause| traffic.loss(cause.clone()))
     }
 
     /// Waits until it has ended by itself.
     pub async fn lost(&self) -> Loss {
-        todo!()
+        self.talk.traffic.ended().cancelled().await;
+        self.loss().unwrap_or_default()
     }
 
     /// Ends it: the server's input is closed, it has a moment, then its whole process tree is ended.
-    pub async fn close(self) {
-        todo!()
+    pub async fn close(&self) {
+        self.close_because(Cause::Closed).await;
+    }
+
+    pub(super) async fn close_because(&self, cause: Cause) {
+        self.talk.traffic.end(cause);
+        let engine = self.engine.lock().await.take();
+        if let Some(engine) = engine {
+            // What waits for its answer is told; the process sees the end of its input.
+            let _ended = engine.cancel().await;
+        }
+        match &self.line {
+            Line::Process(process) => process.close(&self.talk.traffic).await,
+            Line::Remote(remote) => remote.close().await,
+        }
+    }
+}
+
+/// What a server offers. One that says it has no tools is not asked twice.
+async fn tools(talk: &Talk, introduction: &Introduction) -> Result<Vec<RawJson>, CallError> {
+    match list::all(talk, "tools/list").await {
+        Err(CallError::Refused { .. }) if !introduction.capabilities.contains_key("tools") => Ok(Vec::new()),
+        listed => listed,
     }
 }

@@ -120,6 +120,8 @@ pub enum Cause {
     BadStream(String),
     #[error("it was closed by us")]
     Closed,
+    #[error("it offers something else than before")]
+    Drifted,
 }
 
 impl fmt::Display for Loss {
@@ -186,6 +188,8 @@ pub enum CallError {
     EndlessList { server: ServerName, why: String },
     #[error("the server {server} asked for input {limit} times and still has no result")]
     TooManyRounds { server: ServerName, limit: usize },
+    #[error("the server {server} needs to know something that nobody answers: {why}")]
+    Unanswered { server: ServerName, why: Quoted },
     #[error("the tools of the server {server} are known, but it is not connected: they cannot be called")]
     Offline { server: ServerName },
 }
@@ -201,6 +205,7 @@ impl CallError {
             Self::TimedOut { .. } | Self::Busy { .. } => "Try again later, or with less to do.",
             Self::Cancelled { .. } => "Nothing; it was meant to be.",
             Self::Refused { .. } => "Look at the arguments.",
+            Self::Unanswered { .. } => "Tell the server with the arguments, if it takes them.",
             Self::BadResult { .. } | Self::EndlessList { .. } | Self::TooManyRounds { .. } => {
                 "Ask the server's author to follow MCP."
             }

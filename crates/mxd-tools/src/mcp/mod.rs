@@ -5,12 +5,24 @@
 //! an agent: each is watched over, looked for again when it is lost, and put aside when it offers something else than
 //! it should. Nothing a server does keeps the others from answering.
 
+mod answer;
+mod call;
 mod connection;
+mod envelope;
 mod error;
+mod handshake;
+mod http;
 mod limits;
+mod lines;
+mod list;
+mod offer;
 mod servers;
+mod start;
 mod surroundings;
+mod talk;
 mod told;
+mod traffic;
+mod wire;
 
 pub use connection::{CallOptions, Connection, Era, Introduction, Progress};
 pub use error::{CallError, Cause, ConnectError, Details, Loss};

@@ -1,0 +1,122 @@
+//! Messages of a process: one per line, in both directions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::unix::pipe;
+use tokio::sync::{mpsc, watch};
+
+use super::error::Cause;
+use super::traffic::Traffic;
+use super::wire::Outgoing;
+use crate::sandbox::End;
+
+/// Bytes that are read at once.
+const CHUNK: usize = 64 << 10;
+/// How long the end of a process may take to be told after it has closed a pipe, and the other way round.
+const MOMENT: Duration = Duration::from_millis(300);
+
+/// The lines a process writes.
+#[derive(Debug)]
+pub(super) struct Lines {
+    output: BufReader<pipe::Receiver>,
+    /// The line as far as it has come. It outlives the reading of it, which may be interrupted at any time.
+    line: Vec<u8>,
+    exit: watch::Receiver<Option<End>>,
+    is_gone: bool,
+}
+
+impl Lines {
+    pub(super) fn new(output: pipe::Receiver, exit: watch::Receiver<Option<End>>) -> Self {
+        Self { output: BufReader::with_capacity(CHUNK, output), line: Vec::new(), exit, is_gone: false }
+    }
+
+    /// The next line that is not empty; nothing when there is none any more, and then the traffic knows why.
+    pub(super) async fn next(&mut self, traffic: &Traffic) -> Option<Vec<u8>> {
+        loop {
+            let available = tokio::select! {
+                biased;
+                available = self.output.fill_buf() => available.unwrap_or_default(),
+                _ended = self.exit.wait_for(Option::is_some), if !self.is_gone => {
+                    self.is_gone = true;
+                    continue;
+                }
+                // Its output may stay open in what it has started.
+                () = tokio::time::sleep(MOMENT), if self.is_gone => &[],
+            };
+            if available.is_empty() {
+                traffic.end(self.after_the_end(traffic).await);
+                return None;
+            }
+            let end = memchr::memchr(b'\n', available);
+            let taken = end.unwrap_or(available.len());
+            if self.line.len() + taken > traffic.limits.message_bytes {
+                traffic.end(Cause::MessageTooLong { limit: traffic.limits.message_bytes });
+                return None;
+            }
+            self.line.extend_from_slice(&available[..taken]);
+            self.output.consume(taken + usize::from(end.is_some()));
+            if end.is_some() {
+                let line = std::mem::take(&mut self.line);
+                if !line.trim_ascii().is_empty() {
+                    return Some(line);
+                }
+            }
+        }
+    }
+
+    /// What was cut off by the end of the process is worth a look in the error.
+    fn drain(&mut self, traffic: &Traffic) {
+        if !self.line.trim_ascii().is_empty() {
+            traffic.odd(&std::mem::take(&mut self.line));
+        }
+    }
+
+    /// Output ends a moment before the process whose end explains it.
+    async fn after_the_end(&mut self, traffic: &Traffic) -> Cause {
+        self.drain(traffic);
+        explained(&mut self.exit, Cause::ClosedOutput).await
+    }
+}
+
+/// The end of a process, when it comes in a moment; otherwise what it seems to have done.
+async fn explained(exit: &mut watch::Receiver<Option<End>>, otherwise: Cause) -> Cause {
+    let ended = tokio::time::timeout(MOMENT, exit.wait_for(Option::is_some)).await;
+    ended.ok().and_then(Result::ok).and_then(|end| *end).map_or(otherwise, Cause::from)
+}
+
+impl From<End> for Cause {
+    fn from(end: End) -> Self {
+        match end {
+            End::Code(code) => Self::Exited(code),
+            End::Signal(signal) => Self::Killed(signal),
+        }
+    }
+}
+
+/// Writes messages to a process until nobody sends any, or it does not take them.
+pub(super) async fn write(
+    mut input: pipe::Sender,
+    mut queue: mpsc::Receiver<Outgoing>,
+    mut exit: watch::Receiver<Option<End>>,
+    traffic: Arc<Traffic>,
+) {
+    let mut lines = Vec::new();
+    while let Some(message) = queue.recv().await {
+        lines.clear();
+        push(&mut lines, message);
+        while lines.len() < CHUNK {
+            let Ok(message) = queue.try_recv() else { break };
+            push(&mut lines, message);
+        }
+        if input.write_all(&lines).await.is_err() {
+            return traffic.end(explained(&mut exit, Cause::ClosedInput).await);
+        }
+    }
+}
+
+fn push(lines: &mut Vec<u8>, message: Outgoing) {
+    lines.extend(message.bytes);
+    lines.push(b'\n');
+}

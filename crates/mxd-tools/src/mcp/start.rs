@@ -1,0 +1,173 @@
+//! Starting the program of a server: which one, where, and with what.
+
+use std::fs;
+use std::sync::Arc;
+
+use mxd_core::manifest::{LockedServer, Program, Resolved, ServerSpec, effects_of_server};
+use mxd_core::tool::SideEffect;
+use secrecy::ExposeSecret as _;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+
+use super::error::ConnectError;
+use super::lines::{self, Lines};
+use super::surroundings::Surroundings;
+use super::traffic::Traffic;
+use super::wire::{Inlet, Outgoing, Outlet};
+use crate::sandbox::{Cell, Child, Command, End, Input, Output};
+use crate::scope::{Access, Root};
+
+/// Messages that wait to be written.
+const QUEUE: usize = 1_024;
+/// Bytes of complaints that are read at once.
+const CHUNK: usize = 16 << 10;
+
+/// The process of a server. Dropping it ends the process with everything it started.
+#[derive(Debug)]
+pub(super) struct Process {
+    exit: watch::Receiver<Option<End>>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    _end: DropGuard,
+}
+
+/// What to run: the one place that decides which files a server's process is made of.
+fn program(_server: &ServerSpec, program: &Program) -> Result<Command, ConnectError> {
+    Ok(Command { program: program.command.clone(), args: program.args.clone(), ..Command::default() })
+}
+
+/// What is to be started.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Start<'a> {
+    pub(super) spec: &'a ServerSpec,
+    pub(super) locked: Option<&'a LockedServer>,
+    pub(super) program: &'a Program,
+    pub(super) resolved: &'a Resolved,
+    pub(super) around: &'a Surroundings,
+}
+
+impl Start<'_> {
+    /// Starts the process and connects its pipes.
+    pub(super) async fn run(self, traffic: &Arc<Traffic>) -> Result<(Process, Inlet, Outlet), ConnectError> {
+        let server = || self.spec.name.clone();
+        let (cell, env) = self.cell()?;
+        let command = Command {
+            cwd: self.around.agent.worktree.path.clone(),
+            env,
+            stdin: Input::Piped,
+            stdout: Output::Piped,
+            stderr: Output::Piped,
+            ..program(self.spec, self.program)?
+        };
+        let started = cell.spawn(command).await;
+        let mut child = started.map_err(|source| ConnectError::Start { server: server(), source })?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(ConnectError::Protocol { server: server(), why: "it has no pipes".to_owned() });
+        };
+        let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
+        let (tell, exit) = watch::channel(None);
+        let (queue, messages) = mpsc::channel::<Outgoing>(QUEUE);
+        if let Some(stderr) = child.stderr.take() {
+            tasks.spawn(complaints(stderr, Arc::clone(traffic), stop.clone()));
+        }
+        let writing = lines::write(stdin, messages, exit.clone(), Arc::clone(traffic));
+        let stopped = stop.clone();
+        tasks.spawn(async move {
+            tokio::select! {
+                () = stopped.cancelled() => {}
+                () = writing => {}
+            }
+        });
+        tasks.spawn(live((cell, child), tell, Arc::clone(traffic), stop.clone()));
+        tasks.close();
+        let inlet = Inlet::Lines(Lines::new(stdout, exit.clone()));
+        let process = Process { exit, tasks, stop: stop.clone(), _end: stop.drop_guard() };
+        Ok((process, inlet, Outlet::Queue(queue)))
+    }
+
+    /// The server's own sandbox, held to what its tools do.
+    fn cell(&self) -> Result<(Cell, Vec<(String, String)>), ConnectError> {
+        let effects = effects_of_server(self.spec, self.locked);
+        let mut agent = self.around.agent.clone();
+        agent.scratch = agent.scratch.join("servers").join(self.spec.name.as_str());
+        let settled = agent.held_to(effects).settle(self.around.sandbox.level());
+        let settled =
+            settled.map_err(|source| ConnectError::Folders { server: self.spec.name.clone(), source })?;
+        let mut env = settled.env;
+        if effects.contains(SideEffect::Network) || effects.contains(SideEffect::Chain) {
+            env.extend(self.around.proxy_env.iter().cloned());
+        }
+        let declared = self.resolved.env.iter();
+        env.extend(declared.map(|(name, value)| (name.to_string(), value.expose_secret().to_owned())));
+        Ok((self.around.sandbox.cell(settled.policy), env))
+    }
+}
+
+impl Surroundings {
+    /// The same with an empty folder in place of the worktree.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be made.
+    pub(super) fn without_worktree(&self) -> std::io::Result<Self> {
+        let mut around = self.clone();
+        let empty = around.agent.scratch.join("empty");
+        fs::create_dir_all(&empty)?;
+        around.agent.worktree = Root { path: empty, access: Access::Read };
+        around.agent.repository = None;
+        around.agent.extra.clear();
+        Ok(around)
+    }
+}
+
+impl Process {
+    /// Gives the process a moment to end by itself, and ends it then.
+    pub(super) async fn close(&self, traffic: &Traffic) {
+        let mut exit = self.exit.clone();
+        let _late = tokio::time::timeout(traffic.limits.end, exit.wait_for(Option::is_some)).await;
+        self.stop.cancel();
+        self.tasks.wait().await;
+    }
+}
+
+/// Holds the process until it ends, or is to end.
+async fn live(
+    (cell, mut child): (Cell, Child),
+    tell: watch::Sender<Option<End>>,
+    traffic: Arc<Traffic>,
+    stop: CancellationToken,
+) {
+    tokio::select! {
+        exit = child.wait() => {
+            let end = exit.map_or(End::Signal(9), |exit| exit.end);
+            tell.send_replace(Some(end));
+            // What it wrote at last is still to be read.
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = traffic.ended().cancelled() => {}
+            }
+        }
+        () = stop.cancelled() => {}
+    }
+    drop((child, cell));
+}
+
+/// Keeps the end of what a server complains about, without secrets.
+async fn complaints(mut stderr: pipe::Receiver, traffic: Arc<Traffic>, stop: CancellationToken) {
+    let mut redactor = traffic.secrets.redactor();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        let read = tokio::select! {
+            () = stop.cancelled() => break,
+            read = stderr.read(&mut chunk) => read.unwrap_or_default(),
+        };
+        if read == 0 {
+            break;
+        }
+        traffic.complain(&String::from_utf8_lossy(&redactor.push(&chunk[..read])));
+    }
+    traffic.complain(&String::from_utf8_lossy(&redactor.finish()));
+}
