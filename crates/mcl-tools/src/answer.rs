@@ -42,6 +42,30 @@ pub(crate) struct Answer {
 pub(crate) struct Warning {
     pub(crate) message: String,
     pub(crate) hint: String,
+    /// How it is shown.
+    #[serde(skip)]
+    pub(crate) weight: Weight,
+}
+
+/// How much a warning matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// Somebody should look.
+    Look,
+    /// Nobody should rely on it.
+    Danger,
+}
+
+impl Warning {
+    /// Something that somebody should look at.
+    pub(crate) fn look(message: impl ToString, hint: impl ToString) -> Self {
+        Self { message: message.to_string(), hint: hint.to_string(), weight: Weight::Look }
+    }
+
+    /// Something that nobody should rely on.
+    pub(crate) fn danger(message: impl ToString, hint: impl ToString) -> Self {
+        Self { weight: Weight::Danger, ..Self::look(message, hint) }
+    }
 }
 
 /// Something that is wrong.
@@ -154,8 +178,11 @@ impl Answer {
     fn tell(&self) {
         let _closed = write!(anstream::stdout(), "{}", self.text);
         let mut complain = anstream::stderr();
-        for Warning { message, hint } in &self.warnings {
-            let _closed = writeln!(complain, "{WEAK}warning{WEAK:#}: {message}");
+        for Warning { message, hint, weight } in &self.warnings {
+            let _closed = match weight {
+                Weight::Look => writeln!(complain, "{WEAK}warning{WEAK:#}: {message}"),
+                Weight::Danger => writeln!(complain, "{BAD}warning: {message}{BAD:#}"),
+            };
             let _closed = writeln!(complain, "  {DIM}hint{DIM:#}: {hint}");
         }
         for problem in &self.problems {

@@ -39,5 +39,10 @@ pub(crate) fn run(common: &Common, call: &Call) -> Result<Answer, Failure> {
         Ok(called)
     })?;
     let Called { result, text, problem } = called;
-    Ok(Answer { result, text, warnings: inspect::warnings(&manifest), problems: problem.into_iter().collect() })
+    Ok(Answer {
+        result,
+        text,
+        warnings: inspect::warnings(&manifest),
+        problems: problem.into_iter().collect(),
+    })
 }

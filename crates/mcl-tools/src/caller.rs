@@ -81,7 +81,8 @@ impl Caller {
             world.progress.tell(format!("starting {} …", names.join(", ")));
         }
         let servers = Servers::connect(wanted, Arc::clone(&world.around)).await;
-        let unusable: Vec<Trouble> = servers.statuses().iter().flat_map(|one| unusable(&one.server, &one.status)).collect();
+        let unusable: Vec<Trouble> =
+            servers.statuses().iter().flat_map(|one| unusable(&one.server, &one.status)).collect();
         if !unusable.is_empty() {
             servers.close().await;
             return Err(unusable);
@@ -144,7 +145,9 @@ impl Caller {
             Settlement::Done(outcome) if outcome.is_error => {
                 let lost = self.servers.status(&tool.server).filter(|status| *status != Status::Ready);
                 let (code, hint) = match lost {
-                    Some(_) => (Code::Unavailable, "Find out whether the call had its effect before repeating it."),
+                    Some(_) => {
+                        (Code::Unavailable, "Find out whether the call had its effect before repeating it.")
+                    }
                     None => (Code::ToolFailed, "What the tool says is its result."),
                 };
                 let what = format!("{tool} failed: {}", first_line(&outcome));
@@ -157,7 +160,10 @@ impl Caller {
             }
             Settlement::Ask { rule, .. } => {
                 let what = format!("{tool} would have to be approved ({rule})");
-                (Outcome::default(), Some(Trouble::new(Code::Denied, what, "Approve it where its agent runs.")))
+                (
+                    Outcome::default(),
+                    Some(Trouble::new(Code::Denied, what, "Approve it where its agent runs.")),
+                )
             }
             Settlement::Cancelled(outcome) | Settlement::TimedOut(outcome) => {
                 let what = format!("{tool} was stopped: {}", last_line(&outcome));
@@ -178,7 +184,7 @@ impl Caller {
 
 /// What can be told before a server is started, with its own code.
 fn unfit(server: &ServerSpec, world: &World) -> Vec<Trouble> {
-    let packages = &world.around.packages;
+    let packages = &world.packages;
     if builtin::is_built_in(server) {
         return builtin::misfits(server, packages.placeholders).iter().map(verify::misfit).collect();
     }
@@ -218,11 +224,10 @@ fn unusable(server: &mxd_core::tool::ServerName, status: &Status) -> Vec<Trouble
 }
 
 fn lines(outcome: &Outcome) -> impl Iterator<Item = &str> {
-    let text = |part: &'_ Part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        Part::Image { .. } => None,
-    };
-    outcome.parts.iter().filter_map(text).flat_map(str::lines)
+    outcome.parts.iter().flat_map(|part| match part {
+        Part::Text(text) => text.lines(),
+        Part::Image { .. } => "".lines(),
+    })
 }
 
 fn first_line(outcome: &Outcome) -> &str {

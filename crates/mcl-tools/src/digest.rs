@@ -4,12 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use mxd_core::json::{self, Kind, Node};
-use mxd_core::manifest::{
-    AgentManifest, Package, Placeholders, Program, ServerSpec, Transport, limits,
-};
+use mxd_core::manifest::{AgentManifest, Package, Placeholders, Program, ServerSpec, Transport, limits};
 use mxd_core::tool::Digest;
 use mxd_tools::builtin;
-use mxd_tools::package::{COMPANIONS, Measured, PackageError, Packages, definitions_digest};
+use mxd_tools::package::{Measured, PackageError, Packages, definitions_digest, is_companion};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, BAD, Failure, GOOD, Trouble, WEAK, Warning};
@@ -93,10 +91,7 @@ fn of_manifest(common: &Common, args: &cli::Digest, packages: &Packages) -> Resu
         let what = if changed { "has the new digests" } else { "has them already" };
         let _ = writeln!(answer.text, "{} {what}.", common.manifest.display());
         if changed && files::signature_path(&common.manifest).exists() {
-            answer.warnings.push(Warning {
-                message: "the manifest was changed, so its signature is about another one".to_owned(),
-                hint: "Sign it again with `mcl-tools sign`.".to_owned(),
-            });
+            answer.warnings.push(Warning::look("the manifest was changed, so its signature is about another one", "Sign it again with `mcl-tools sign`."));
         }
     }
     Ok(answer)
@@ -111,11 +106,12 @@ fn measured(
         return Ok(Found::Definitions(definitions_digest(&builtin::definitions())));
     }
     let Transport::Stdio(program) = &server.transport else { return Ok(Found::Elsewhere) };
-    if COMPANIONS.contains(&program.command.as_str()) {
+    if is_companion(program) {
         return companion(common, with, server);
     }
-    let wrong =
-        |error: PackageError| Trouble::new(package_code(&error), &error, error.hint()).of_server(&server.name);
+    let wrong = |error: PackageError| {
+        Trouble::new(package_code(&error), &error, error.hint()).of_server(&server.name)
+    };
     packages.measure_server(server, program).map(Found::Package).map_err(wrong)
 }
 
@@ -154,11 +150,11 @@ fn told(row: &Row<'_>, answer: &mut Answer, is_updated: bool) -> Value {
     };
     let _ = writeln!(answer.text, "{style}{word:>5}{style:#}  {:<12} {shown} {}", server.name, found.kind());
     if let (false, false, Some(declared)) = (is_same, is_updated, declared) {
-        let what = format!(
-            "the package of {} is {shown}, the manifest says {}",
-            server.name,
-            inspect::shown(&declared)
-        );
+        let name = &server.name;
+        let what = match inspect::state(&declared) {
+            "real" => format!("the package of {name} is {shown}, the manifest says {declared}"),
+            _ => format!("the package of {name} is {shown}, the manifest has a placeholder"),
+        };
         let hint = "Find out why; if it is what you want, run `mcl-tools digest --update`.";
         answer.problems.push(Trouble::new(Code::Digest, what, hint).of_server(&server.name));
     }

@@ -4,15 +4,15 @@ use mxd_core::manifest::{AgentManifest, Package, Placeholders, ServerSpec, Tools
 use mxd_core::raw::RawJson;
 use mxd_core::tool::{CleanText, SideEffect};
 use mxd_tools::mcp::Connection;
-use mxd_tools::package::{COMPANIONS, PackageError, definitions_digest};
+use mxd_tools::package::{PackageError, definitions_digest, is_companion};
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Answer, Failure, Trouble};
 use crate::cli::{Common, Init};
 use crate::code::Code;
+use crate::files;
 use crate::inspect::{self, REVIEW};
 use crate::live::{self, World, package_code, wait_for};
-use crate::files;
 
 /// A digest that stands in for one that is not known yet.
 const UNKNOWN: &str = "sha256:0000000000000000000000000000000000000000000000000000000000000000";
@@ -24,7 +24,7 @@ pub(crate) fn run(common: &Common, init: &Init) -> Result<Answer, Failure> {
     let Transport::Stdio(program) = &probe.transport else { return Err(Vec::new()) };
     let packages = live::to_measure(common, &init.with)?;
     let wrong = |error: PackageError| Trouble::new(package_code(&error), &error, error.hint());
-    let measured = match COMPANIONS.contains(&program.command.as_str()) {
+    let measured = match is_companion(program) {
         true => None,
         false => Some(packages.measure(program).map_err(wrong)?),
     };
@@ -64,7 +64,8 @@ fn said_version(connection: &Connection) -> Option<String> {
 
 /// The server as the command line gives it, held to every rule of manifests.
 fn probe(init: &Init) -> Result<ServerSpec, Failure> {
-    let (command, args) = init.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let (command, args) =
+        init.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
     let tool = json!({ "name": "unknown", "side_effect_class": "read" });
     let server = json!({
         "alias": init.alias,
@@ -80,7 +81,9 @@ fn probe(init: &Init) -> Result<ServerSpec, Failure> {
     let parsed = AgentManifest::parse(document.to_string().as_bytes(), Placeholders::Allow);
     let manifest = parsed.map_err(|problems| {
         let told = Trouble::of_file("the command line", &problems);
-        told.into_iter().map(|trouble| Trouble { code: Code::Usage, line: None, ..trouble }).collect::<Failure>()
+        told.into_iter()
+            .map(|trouble| Trouble { code: Code::Usage, line: None, ..trouble })
+            .collect::<Failure>()
     })?;
     manifest.servers.into_iter().next().ok_or_else(Vec::new)
 }
@@ -95,7 +98,8 @@ pub(crate) fn unheld(server: &ServerSpec) -> ServerSpec {
 
 fn document(init: &Init, connection: &Connection, (version, digest): (&str, &str)) -> Value {
     let tools: Vec<Value> = connection.definitions().iter().filter_map(tool).collect();
-    let (command, args) = init.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let (command, args) =
+        init.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
     let mut server = json!({ "alias": init.alias, "transport": "stdio", "command": command, "args": args });
     if !init.env.is_empty() {
         server["env"] = json!(init.env);

@@ -31,15 +31,16 @@ pub(crate) fn state(digest: &PackageDigest) -> &'static str {
 
 /// What should be known about a manifest that is well-formed.
 pub(crate) fn warnings(manifest: &AgentManifest) -> Vec<Warning> {
-    let placeholder = |name: String| Warning {
-        message: format!("{BAD}the package digest of {name} is a placeholder{BAD:#}: nothing says what runs"),
-        hint: "Compute it with `mcl-tools digest --update`.".to_owned(),
+    let placeholder = |name: String| {
+        let what = format!("the package digest of {name} is a placeholder: nothing says what runs");
+        Warning::danger(what, "Compute it with `mcl-tools digest --update`.")
     };
-    let review = |(server, tool): (&ServerSpec, &DeclaredTool)| Warning {
-        message: format!("the class of {}/{} was guessed by a program", server.name, tool.name),
-        hint: format!("Check it, and remove `{REVIEW}` from its description."),
+    let review = |(server, tool): (&ServerSpec, &DeclaredTool)| {
+        let what = format!("the class of {}/{} was guessed by a program", server.name, tool.name);
+        Warning::look(what, format!("Check it, and remove `{REVIEW}` from its description."))
     };
-    let tools = manifest.servers.iter().flat_map(|server| server.declared().iter().map(move |tool| (server, tool)));
+    let tools =
+        manifest.servers.iter().flat_map(|server| server.declared().iter().map(move |tool| (server, tool)));
     let guessed = tools.filter(|(_, tool)| tool.description.text().starts_with(REVIEW));
     manifest.placeholders().into_iter().map(placeholder).chain(guessed.map(review)).collect()
 }

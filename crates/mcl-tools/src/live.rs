@@ -26,6 +26,7 @@ use crate::progress::Progress;
 /// Where servers live while a command looks at them. Dropping it ends them.
 pub(crate) struct World {
     pub(crate) around: Arc<Surroundings>,
+    pub(crate) packages: Packages,
     pub(crate) scope: Scope,
     pub(crate) progress: Progress,
     /// What was accepted.
@@ -66,17 +67,19 @@ impl World {
         let proxy = proxy(with, sandbox.level(), &scratch.path().join("proxy")).await?;
         let agent = agent(worktree.clone(), scratch.path().join("agent"), (&proxy, sandbox.level()));
         let scope = scope(&agent, &sandbox)?;
+        let packages = packages(common, with)?;
         let around = Surroundings {
             sandbox,
             proxy_env: proxy.iter().flat_map(Proxy::env).collect(),
             agent,
-            packages: packages(common, with)?,
+            packages: Some(packages.clone()),
             secrets: Arc::new(|name| std::env::var(name).ok().map(Into::into)),
             answers: Answers { roots: vec![worktree], ..Answers::default() },
             plain_http: Vec::new(),
             limits: Limits { connect: Duration::from_secs(with.connect_timeout), ..Limits::default() },
         };
-        Ok(Self { around: Arc::new(around), scope, progress, lock, _proxy: proxy, _scratch: scratch })
+        let around = Arc::new(around);
+        Ok(Self { around, packages, scope, progress, lock, _proxy: proxy, _scratch: scratch })
     }
 
     /// What was accepted of a server.

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use futures_util::future::join_all;
-use mxd_core::manifest::{AgentManifest, Comparison, Discovered, Finding, LockFile, LockedServer, Report, ServerSpec};
+use mxd_core::manifest::{
+    AgentManifest, Comparison, Discovered, Finding, LockFile, LockedServer, Report, ServerSpec,
+};
 use mxd_tools::builtin;
 use serde_json::{Value, json};
 
@@ -110,10 +112,7 @@ pub(crate) fn lock(common: &Common, args: &Lock) -> Result<Answer, Failure> {
         files::write(&path, &lock.to_string())?;
         let _ = writeln!(answer.text, "What {} servers offer is written to {}.", all.len(), path.display());
     } else {
-        answer.warnings.push(Warning {
-            message: format!("{} is as it was", path.display()),
-            hint: "Nothing is accepted while there are problems.".to_owned(),
-        });
+        answer.warnings.push(Warning::look(format!("{} is as it was", path.display()), "Nothing is accepted while there are problems."));
     }
     answer.result = json!({ "lock_file": path, "written": is_written, "servers": servers });
     Ok(answer)

@@ -77,7 +77,9 @@ fn hint(finding: &Finding) -> &'static str {
         | Finding::OtherIdentity { .. }
         | Finding::OtherPackage { .. }
         | Finding::ToolNotLocked { .. }
-        | Finding::Drift { .. } => "Look at it with `mcl-tools diff`; accept it with `mcl-tools lock --accept`.",
+        | Finding::Drift { .. } => {
+            "Look at it with `mcl-tools diff`; accept it with `mcl-tools lock --accept`."
+        }
     }
 }
 

@@ -24,10 +24,9 @@ pub(crate) fn find<'a>(
     manifest: &'a AgentManifest,
     lock: Option<&LockFile>,
 ) -> Result<Meant<'a>, Trouble> {
-    let uri: ToolUri =
-        text.parse().map_err(|error: mxd_core::tool::ToolUriError| {
-            Trouble::new(Code::Usage, &error, error.hint())
-        })?;
+    let uri: ToolUri = text
+        .parse()
+        .map_err(|error: mxd_core::tool::ToolUriError| Trouble::new(Code::Usage, &error, error.hint()))?;
     let unknown = || {
         let what = format!("{uri} is not in the manifest");
         Trouble::new(Code::Denied, what, "`mcl-tools list-tools` has those that are.")
@@ -42,7 +41,8 @@ pub(crate) fn find<'a>(
             let tool = server.declared().iter().find(|tool| tool.name == pinned.id.tool);
             let tool = tool.ok_or_else(unknown)?;
             if !is_meant(pinned, server, lock) {
-                let held = server.package.as_ref().map_or_else(String::new, |package| package.version.to_string());
+                let held =
+                    server.package.as_ref().map_or_else(String::new, |package| package.version.to_string());
                 let what = format!("{} is held to {held}, not to {}", pinned.id, pinned.pin);
                 let hint = "Pin the version of its server, the digest of its package, or the accepted one.";
                 return Err(Trouble::new(Code::Denied, what, hint));

@@ -105,7 +105,7 @@ async fn look(server: &ServerSpec, world: &World) -> Found {
 }
 
 fn built_in(server: &ServerSpec, world: &World) -> Found {
-    let misfits = builtin::misfits(server, world.around.packages.placeholders);
+    let misfits = builtin::misfits(server, world.packages.placeholders);
     let problems: Vec<Trouble> = misfits.iter().map(misfit).collect();
     let state = if problems.is_empty() { "built in" } else { "not as it is built in" };
     Found { state, report: Value::Null, warnings: Vec::new(), problems }
@@ -127,18 +127,15 @@ fn offered(server: &ServerSpec, world: &World, connection: &Connection) -> Found
     let is_remote = !matches!(server.transport, Transport::Stdio(_));
     let is_real = server.package.as_ref().is_some_and(|one| one.digest.state() == DigestState::Real);
     if is_remote && is_real {
-        warnings.push(Warning {
-            message: format!("the server {} runs elsewhere: nobody can verify its package", server.name),
-            hint: "Rely on its lock: what it offers is held to what was accepted.".to_owned(),
-        });
+        warnings.push(Warning::look(format!("the server {} runs elsewhere: nobody can verify its package", server.name), "Rely on its lock: what it offers is held to what was accepted."));
     }
     let (state, problems) = match (report.comparison(), &world.lock) {
         (Comparison::Same, _) => ("as declared and accepted", Vec::new()),
         (Comparison::Unaccepted, None) => {
-            warnings.push(Warning {
-                message: format!("the server {}: nobody has accepted the definitions of its tools", server.name),
-                hint: "Look at them, and run `mcl-tools lock`.".to_owned(),
-            });
+            warnings.push(Warning::look(format!(
+                    "the server {}: nobody has accepted the definitions of its tools",
+                    server.name
+                ), "Look at them, and run `mcl-tools lock`."));
             ("as declared, not accepted", Vec::new())
         }
         (Comparison::Unaccepted, Some(_)) => ("not accepted", show::troubles(&report)),

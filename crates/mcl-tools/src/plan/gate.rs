@@ -44,7 +44,9 @@ fn prompt(gate: &GateStep) -> Word {
 fn answer(gate: &GateStep, given: &str) -> Word {
     let chosen = gate.options.iter().find(|option| option.eq_ignore_ascii_case(given));
     match chosen {
-        Some(option) if !REFUSALS.contains(&option.to_ascii_lowercase().as_str()) => Word::Pass(option.clone()),
+        Some(option) if !REFUSALS.contains(&option.to_ascii_lowercase().as_str()) => {
+            Word::Pass(option.clone())
+        }
         Some(option) => Word::Refused(format!("the answer was {option}")),
         None => Word::Refused(format!("`{given}` is none of {}", gate.options.join(", "))),
     }

@@ -82,7 +82,8 @@ fn resolve<'a>(
         return Err(Trouble::new(Code::Invalid, what, "Write the class of the manifest, or none."));
     }
     if !manifest.allowed.contains(tool.effect) {
-        let what = format!("its side effect is {}, and the manifest allows {}", tool.effect, manifest.allowed);
+        let what =
+            format!("its side effect is {}, and the manifest allows {}", tool.effect, manifest.allowed);
         return Err(Trouble::new(Code::Denied, what, "Use another tool, or another manifest."));
     }
     Ok((server, tool))
@@ -98,7 +99,8 @@ fn told(node: &Node, ended: &Ended, answer: &mut Answer) -> Value {
     };
     let depth = node.path.matches(".children").count();
     let _ = writeln!(answer.text, "{style}{word:>8}{style:#}  {:indent$}{}", "", node.id, indent = 2 * depth);
-    let (State::Done { result, text } | State::Failed { result, text } | State::Stopped { result, text }) = state
+    let (State::Done { result, text } | State::Failed { result, text } | State::Stopped { result, text }) =
+        state
     else {
         return json!({ "id": node.id, "kind": node.work.kind(), "state": word });
     };

@@ -115,7 +115,11 @@ impl Reader<'_> {
         let members = self.members(root, "plan", PLAN_KEYS)?;
         let version = self.string(&members, "v", (root.at, "plan"));
         if version.as_deref().is_some_and(|version| version != VERSION) {
-            self.wrong((root.at, "plan.v"), "this program reads plan_tree@1", "Write \"v\": \"plan_tree@1\".");
+            self.wrong(
+                (root.at, "plan.v"),
+                "this program reads plan_tree@1",
+                "Write \"v\": \"plan_tree@1\".",
+            );
         }
         let Some(node) = members.get("root") else {
             self.wrong((root.at, "plan"), "`root` is missing", "Add `root`.");
@@ -128,7 +132,11 @@ impl Reader<'_> {
         self.nodes += 1;
         if self.nodes > NODES {
             if self.nodes == NODES + 1 {
-                self.wrong((node.at, &path), &format!("there are more than {NODES} nodes"), "Split the plan.");
+                self.wrong(
+                    (node.at, &path),
+                    &format!("there are more than {NODES} nodes"),
+                    "Split the plan.",
+                );
             }
             return None;
         }
@@ -165,7 +173,11 @@ impl Reader<'_> {
         };
         for other in ["children", "tool_call", "gate"].iter().filter(|key| **key != own) {
             if members.contains_key(other) {
-                self.wrong(here, &format!("`{other}` does not go with {kind}"), &format!("Remove `{other}`."));
+                self.wrong(
+                    here,
+                    &format!("`{other}` does not go with {kind}"),
+                    &format!("Remove `{other}`."),
+                );
             }
         }
         let Some(payload) = members.get(own) else {
@@ -203,7 +215,9 @@ impl Reader<'_> {
         let uri = self.string(&members, "tool_ref", (payload.at, path));
         let args = match members.get("args") {
             None => Some(Template::Plain(Value::Object(Map::new()))),
-            Some(args) if matches!(args.kind, Kind::Object(_)) => self.template(args, &format!("{path}.args")),
+            Some(args) if matches!(args.kind, Kind::Object(_)) => {
+                self.template(args, &format!("{path}.args"))
+            }
             Some(args) => {
                 self.wrong((args.at, &format!("{path}.args")), "it is no object", "Write an object.");
                 None
@@ -214,13 +228,21 @@ impl Reader<'_> {
             let given = given.filter(|given| (1..=3_600_000).contains(given));
             if given.is_none() {
                 let hint = "Write a whole number from 1 to 3600000.";
-                self.wrong((value.at, &format!("{path}.timeout_ms")), "it is no number of milliseconds", hint);
+                self.wrong(
+                    (value.at, &format!("{path}.timeout_ms")),
+                    "it is no number of milliseconds",
+                    hint,
+                );
             }
             given
         });
         let effect = members.get("side_effect_class").and_then(|value| {
             let Kind::String(word) = &value.kind else {
-                self.wrong((value.at, &format!("{path}.side_effect_class")), "it is no text", "Write a text.");
+                self.wrong(
+                    (value.at, &format!("{path}.side_effect_class")),
+                    "it is no text",
+                    "Write a text.",
+                );
                 return None;
             };
             let failed = |error: InvalidSideEffect| {
@@ -268,7 +290,8 @@ impl Reader<'_> {
             Kind::Number(number) => serde_json::from_str(number).ok().map(Template::Plain),
             Kind::String(text) => {
                 let wrong = |what: String| {
-                    let hint = "Write ${node}, ${node.output} or ${node.outputs.field}; for the text itself, \\${.";
+                    let hint =
+                        "Write ${node}, ${node.output} or ${node.outputs.field}; for the text itself, \\${.";
                     self.wrong((node.at, path), &format!("`{what}` is no reference"), hint);
                 };
                 Template::of_string(text).map_err(wrong).ok()

@@ -43,10 +43,19 @@ pub(super) struct Ended {
 
 /// How a node ended.
 pub(super) enum State {
-    Done { result: Value, text: String },
-    Failed { result: Value, text: String },
+    Done {
+        result: Value,
+        text: String,
+    },
+    Failed {
+        result: Value,
+        text: String,
+    },
     /// It was cancelled because another one failed.
-    Stopped { result: Value, text: String },
+    Stopped {
+        result: Value,
+        text: String,
+    },
     Skipped,
 }
 
@@ -100,7 +109,8 @@ impl<'a> Runner<'a> {
                             walked
                         }
                     };
-                    let all: Vec<_> = stream::iter(children).map(one).buffer_unordered(AT_ONCE).collect().await;
+                    let all: Vec<_> =
+                        stream::iter(children).map(one).buffer_unordered(AT_ONCE).collect().await;
                     if all.iter().any(Result::is_err) {
                         return Err(self.group(node, true));
                     }

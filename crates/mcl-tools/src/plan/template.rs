@@ -60,9 +60,9 @@ impl Template {
     pub(super) fn of_string(text: &str) -> Result<Self, String> {
         let (mut pieces, mut plain, mut rest) = (Vec::new(), String::new(), text);
         while !rest.is_empty() {
-            let escaped = OPENINGS.iter().find(|(open, _)| {
-                rest.strip_prefix('\\').is_some_and(|after| after.starts_with(open))
-            });
+            let escaped = OPENINGS
+                .iter()
+                .find(|(open, _)| rest.strip_prefix('\\').is_some_and(|after| after.starts_with(open)));
             if let Some((open, _)) = escaped {
                 plain.push_str(open);
                 rest = &rest[1 + open.len()..];

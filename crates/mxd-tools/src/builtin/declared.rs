@@ -38,7 +38,9 @@ impl Misfit {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Command => "Write \"command\": \"mxd\", \"args\": [\"mcp\"], or choose another alias.".to_owned(),
+            Self::Command => {
+                "Write \"command\": \"mxd\", \"args\": [\"mcp\"], or choose another alias.".to_owned()
+            }
             Self::Version { .. } => format!("Write {}.", env!("CARGO_PKG_VERSION")),
             Self::Digest { found, .. } => format!("Look at what changed, then write sha256:{found}."),
             Self::Unknown { .. } => {
@@ -74,7 +76,7 @@ pub fn definitions() -> Discovered {
 pub fn misfits(server: &ServerSpec, placeholders: Placeholders) -> Vec<Misfit> {
     let mut misfits = Vec::new();
     let is_ours = match &server.transport {
-        Transport::Stdio(program) => (program.command.as_str(), &program.args[..]) == (COMMAND.0, COMMAND.1),
+        Transport::Stdio(program) => program.command == COMMAND.0 && program.args == COMMAND.1,
         Transport::Http(_) | Transport::Sse(_) => false,
     };
     if !is_ours {

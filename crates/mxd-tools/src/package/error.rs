@@ -58,6 +58,8 @@ pub enum PackageError {
     Changing { server: ServerName },
     #[error("the package digest of {server} is a placeholder")]
     Placeholder { server: ServerName },
+    #[error("nobody is there to verify the package of {server}")]
+    NoStore { server: ServerName },
     #[error("the folder for packages, {path}, belongs to somebody else or is a link")]
     Store { path: PathBuf },
 }
@@ -101,6 +103,7 @@ impl PackageError {
             Self::Placeholder { .. } => {
                 "Compute the real one with `mcl-tools digest`; for development only, allow placeholders."
             }
+            Self::NoStore { .. } => "Start it from a program that verifies packages.",
             Self::Store { .. } => "Remove it, or choose another folder with --store.",
         }
         .to_owned()

@@ -37,6 +37,11 @@ use store::Kept;
 /// Programs that come with this one.
 pub const COMPANIONS: &[&str] = &["tachyon"];
 
+/// Whether a command means a program that comes with this one.
+pub fn is_companion(program: &Program) -> bool {
+    COMPANIONS.contains(&program.command.as_str())
+}
+
 /// Verifies the packages of servers, and says how they are run.
 #[derive(Debug, Clone)]
 pub struct Packages {
@@ -72,6 +77,14 @@ pub enum Assurance {
     Companion,
     /// Nobody: it is not in a manifest.
     Nobody,
+}
+
+impl Runnable {
+    /// A program as it is written, for which nobody vouches.
+    pub fn unverified(program: &Program) -> Self {
+        let Program { command, args, .. } = program.clone();
+        Self { program: command, args, reads: Vec::new(), assurance: Assurance::Nobody }
+    }
 }
 
 impl Packages {
@@ -158,8 +171,10 @@ impl Packages {
 
     /// A program that came with this one: by its name alone, from the folder of this one.
     fn companion(&self, program: &Program) -> Option<Result<Runnable, PackageError>> {
-        let name = COMPANIONS.iter().find(|name| **name == program.command)?;
-        let path = self.places.beside.join(name);
+        if !is_companion(program) {
+            return None;
+        }
+        let path = self.places.beside.join(&program.command);
         if !path.is_file() {
             return Some(Err(PackageError::NoProgram { command: path.to_string_lossy().into_owned() }));
         }
