@@ -91,7 +91,10 @@ fn of_manifest(common: &Common, args: &cli::Digest, packages: &Packages) -> Resu
         let what = if changed { "has the new digests" } else { "has them already" };
         let _ = writeln!(answer.text, "{} {what}.", common.manifest.display());
         if changed && files::signature_path(&common.manifest).exists() {
-            answer.warnings.push(Warning::look("the manifest was changed, so its signature is about another one", "Sign it again with `mcl-tools sign`."));
+            answer.warnings.push(Warning::look(
+                "the manifest was changed, so its signature is about another one",
+                "Sign it again with `mcl-tools sign`.",
+            ));
         }
     }
     Ok(answer)

@@ -112,7 +112,10 @@ pub(crate) fn lock(common: &Common, args: &Lock) -> Result<Answer, Failure> {
         files::write(&path, &lock.to_string())?;
         let _ = writeln!(answer.text, "What {} servers offer is written to {}.", all.len(), path.display());
     } else {
-        answer.warnings.push(Warning::look(format!("{} is as it was", path.display()), "Nothing is accepted while there are problems."));
+        answer.warnings.push(Warning::look(
+            format!("{} is as it was", path.display()),
+            "Nothing is accepted while there are problems.",
+        ));
     }
     answer.result = json!({ "lock_file": path, "written": is_written, "servers": servers });
     Ok(answer)

@@ -127,15 +127,18 @@ fn offered(server: &ServerSpec, world: &World, connection: &Connection) -> Found
     let is_remote = !matches!(server.transport, Transport::Stdio(_));
     let is_real = server.package.as_ref().is_some_and(|one| one.digest.state() == DigestState::Real);
     if is_remote && is_real {
-        warnings.push(Warning::look(format!("the server {} runs elsewhere: nobody can verify its package", server.name), "Rely on its lock: what it offers is held to what was accepted."));
+        warnings.push(Warning::look(
+            format!("the server {} runs elsewhere: nobody can verify its package", server.name),
+            "Rely on its lock: what it offers is held to what was accepted.",
+        ));
     }
     let (state, problems) = match (report.comparison(), &world.lock) {
         (Comparison::Same, _) => ("as declared and accepted", Vec::new()),
         (Comparison::Unaccepted, None) => {
-            warnings.push(Warning::look(format!(
-                    "the server {}: nobody has accepted the definitions of its tools",
-                    server.name
-                ), "Look at them, and run `mcl-tools lock`."));
+            warnings.push(Warning::look(
+                format!("the server {}: nobody has accepted the definitions of its tools", server.name),
+                "Look at them, and run `mcl-tools lock`.",
+            ));
             ("as declared, not accepted", Vec::new())
         }
         (Comparison::Unaccepted, Some(_)) => ("not accepted", show::troubles(&report)),

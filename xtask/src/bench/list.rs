@@ -28,4 +28,10 @@ pub(super) const BENCHES: &[Bench] = &[
         targets: &["tools"],
         description: "bash in the sandbox against bash, file tools on 10,000 files against cat, sed and rg",
     },
+    Bench {
+        name: "mcp",
+        package: "mxd-tools",
+        targets: &["mcp"],
+        description: "calls of a server's tools against bare clients of the SDKs, connecting ten servers at once",
+    },
 ];

@@ -31,7 +31,7 @@ use crate::secrets::Secrets;
 /// A connection to a server. Dropping it ends the server's process with everything it started.
 pub struct Connection {
     spec: Arc<ServerSpec>,
-    locked: Option<Arc<LockedServer>>,
+    locked: Mutex<Option<Arc<LockedServer>>>,
     introduction: Introduction,
     pub(super) talk: Arc<Talk>,
     pub(super) clerk: Clerk,
@@ -200,7 +200,7 @@ impl Connection {
         }
         Ok(Self {
             spec: Arc::new(spec.clone()),
-            locked: locked.cloned().map(Arc::new),
+            locked: Mutex::new(locked.cloned().map(Arc::new)),
             introduction,
             talk: Arc::new(talk),
             clerk,
@@ -223,6 +223,16 @@ impl Connection {
     /// What it said about itself.
     pub fn introduction(&self) -> &Introduction {
         &self.introduction
+    }
+
+    /// What was accepted.
+    pub(super) fn locked(&self) -> Option<Arc<LockedServer>> {
+        self.locked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// From now on this is what it is held to.
+    pub(super) fn hold_to(&self, accepted: &LockedServer) {
+        *self.locked.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(accepted.clone()));
     }
 
     pub(super) fn offer(&self) -> Arc<Offer> {
@@ -251,7 +261,7 @@ impl Connection {
     /// When it does not say.
     pub async fn relist(&self) -> Result<Arc<Report>, CallError> {
         let definitions = tools(&self.talk, &self.introduction).await?;
-        let offer = Arc::new(Offer::new(&self.spec, self.locked.as_deref(), definitions));
+        let offer = Arc::new(Offer::new(&self.spec, self.locked().as_deref(), definitions));
         if let Line::Remote(remote) = &self.line {
             remote.offered(&offer);
         }

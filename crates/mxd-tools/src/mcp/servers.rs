@@ -1,5 +1,6 @@
 //! The servers of one agent.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mxd_core::manifest::{LockedServer, Report, ServerSpec};
@@ -7,9 +8,11 @@ use mxd_core::tool::{ServerName, ToolId};
 use serde_json::Value;
 use tokio::sync::broadcast;
 
-use super::connection::CallOptions;
+use super::connection::{CallOptions, Connection};
 use super::error::CallError;
+use super::pool::{Lease, Pool};
 use super::surroundings::Surroundings;
+use super::tools;
 use crate::plane::{Registry, RegistryError};
 
 /// A server that an agent wants.
@@ -41,7 +44,7 @@ pub enum Unaccepted {
     /// The server is not used.
     #[default]
     Refuse,
-    /// It is, as long as it offers exactly what is declared, if anything is.
+    /// It is, as long as it offers exactly what is declared, if anything is, and goes on offering just that.
     Use,
 }
 
@@ -50,9 +53,9 @@ pub enum Unaccepted {
 pub enum Status {
     /// It is being connected for the first time, or again.
     Connecting {
-        /// How many attempts have failed.
+        /// Which attempt comes next, when it was lost.
         failed: u64,
-        /// Why the last one did.
+        /// Why it was lost.
         why: Option<String>,
     },
     /// It can be used.
@@ -82,33 +85,56 @@ pub struct Change {
 /// The servers of one agent. Cheap to clone; the last clone to go ends what no other agent uses.
 #[derive(Debug, Clone)]
 pub struct Servers {
-    _todo: (),
+    leases: Arc<BTreeMap<ServerName, Lease>>,
 }
 
 impl Servers {
-    /// Connects all at once, each with its own time, and returns when each is connected or has failed once.
+    /// Connects all at once, each with its own time, and returns when each is connected or has failed once. Nothing is
+    /// shared with other agents; see [`Pool::connect`] for that.
     pub async fn connect(wanted: Vec<Wanted>, around: Arc<Surroundings>) -> Self {
-        todo!()
+        let leases = wanted.into_iter().map(|wanted| Pool::alone(wanted, &around));
+        Self::of(leases).await
+    }
+
+    pub(super) async fn of(leases: impl Iterator<Item = Lease>) -> Self {
+        let leases: BTreeMap<_, _> = leases.map(|lease| (lease.server().name().clone(), lease)).collect();
+        for lease in leases.values() {
+            lease.server().tried().await;
+        }
+        Self { leases: Arc::new(leases) }
     }
 
     /// How each of them is, by name.
     pub fn statuses(&self) -> Vec<Change> {
-        todo!()
+        let status = |(name, lease): (&ServerName, &Lease)| Change {
+            server: name.clone(),
+            status: lease.server().status(),
+        };
+        self.leases.iter().map(status).collect()
     }
 
     /// How one of them is.
     pub fn status(&self, server: &ServerName) -> Option<Status> {
-        todo!()
+        self.leases.get(server).map(|lease| lease.server().status())
     }
 
-    /// What becomes of them from now on.
-    pub fn changes(&self) -> broadcast::Receiver<Change> {
-        todo!()
+    /// What becomes of one of them from now on.
+    pub fn changes(&self, server: &ServerName) -> Option<broadcast::Receiver<Change>> {
+        self.leases.get(server).map(|lease| lease.server().changes())
+    }
+
+    /// The connection to one of them, when it can be used.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot.
+    pub fn connection(&self, server: &ServerName) -> Result<Arc<Connection>, CallError> {
+        self.lease(server)?.server().connection()
     }
 
     /// Adds the tools of all servers that can be used; returns what could not be added.
     pub fn register(&self, registry: &mut Registry) -> Vec<RegistryError> {
-        todo!()
+        self.leases.values().flat_map(|lease| tools::register(lease, registry)).collect()
     }
 
     /// Calls a tool.
@@ -117,16 +143,23 @@ impl Servers {
     ///
     /// When there is no result; a tool that failed is one.
     pub async fn call(&self, tool: &ToolId, args: &Value, options: CallOptions) -> Result<Value, CallError> {
-        todo!()
+        self.lease(&tool.server)?.server().call(&tool.tool, args, options).await
     }
 
     /// Looks for a server again that does not come back by itself.
     pub fn retry(&self, server: &ServerName) {
-        todo!()
+        if let Some(lease) = self.leases.get(server) {
+            lease.server().retry();
+        }
     }
 
-    /// Closes all.
+    /// Closes all that no other agent uses.
     pub async fn close(&self) {
-        todo!()
+        let closing = self.leases.values().map(Lease::close);
+        futures_util::future::join_all(closing).await;
+    }
+
+    fn lease(&self, server: &ServerName) -> Result<&Lease, CallError> {
+        self.leases.get(server).ok_or_else(|| CallError::NoServer { server: server.clone() })
     }
 }

@@ -21,6 +21,8 @@ use crate::package::{PackageError, Runnable};
 use crate::sandbox::{Cell, Child, Command, End, Input, Output};
 use crate::scope::{Access, Root};
 
+/// The folder that servers without a worktree see in its place.
+const EMPTY: &str = "empty";
 /// Messages that wait to be written.
 const QUEUE: usize = 1_024;
 /// Bytes of complaints that are read at once.
@@ -104,11 +106,13 @@ impl Start<'_> {
     /// The server's own sandbox, held to what its tools do.
     fn cell(&self, runnable: &Runnable) -> Result<(Cell, Vec<(String, String)>), ConnectError> {
         let effects = effects_of_server(self.spec, self.locked);
+        let folders = |source| ConnectError::Folders { server: self.spec.name.clone(), source };
         let mut agent = self.around.agent.clone();
+        if agent.worktree.path == agent.scratch.join(EMPTY) {
+            fs::create_dir_all(&agent.worktree.path).map_err(folders)?;
+        }
         agent.scratch = agent.scratch.join("servers").join(self.spec.name.as_str());
-        let settled = agent.held_to(effects).settle(self.around.sandbox.level());
-        let mut settled =
-            settled.map_err(|source| ConnectError::Folders { server: self.spec.name.clone(), source })?;
+        let mut settled = agent.held_to(effects).settle(self.around.sandbox.level()).map_err(folders)?;
         settled.policy.read.extend(runnable.reads.iter().cloned());
         let mut env = settled.env;
         if effects.contains(SideEffect::Network) || effects.contains(SideEffect::Chain) {
@@ -122,18 +126,12 @@ impl Start<'_> {
 
 impl Surroundings {
     /// The same with an empty folder in place of the worktree.
-    ///
-    /// # Errors
-    ///
-    /// When the folder cannot be made.
-    pub(super) fn without_worktree(&self) -> std::io::Result<Self> {
+    pub(super) fn without_worktree(&self) -> Self {
         let mut around = self.clone();
-        let empty = around.agent.scratch.join("empty");
-        fs::create_dir_all(&empty)?;
-        around.agent.worktree = Root { path: empty, access: Access::Read };
+        around.agent.worktree = Root { path: around.agent.scratch.join(EMPTY), access: Access::Read };
         around.agent.repository = None;
         around.agent.extra.clear();
-        Ok(around)
+        around
     }
 }
 
@@ -141,7 +139,7 @@ impl Process {
     /// Gives the process a moment to end by itself, and ends it then.
     pub(super) async fn close(&self, traffic: &Traffic) {
         let mut exit = self.exit.clone();
-        let _late = tokio::time::timeout(traffic.limits.end, exit.wait_for(Option::is_some)).await;
+        drop(tokio::time::timeout(traffic.limits.end, exit.wait_for(Option::is_some)).await);
         self.stop.cancel();
         self.tasks.wait().await;
     }

@@ -21,6 +21,9 @@ use super::traffic::Traffic;
 /// How long it may take to tell a server that a question is withdrawn.
 const WITHDRAWING: Duration = Duration::from_millis(500);
 
+/// The question that is answered only when there is nothing to hear any more.
+pub(super) const SUBSCRIBE: &str = "subscriptions/listen";
+
 /// Our side of the conversation.
 #[derive(Debug)]
 pub(super) struct Talk {
@@ -71,6 +74,11 @@ impl Talk {
     /// From now on every question carries this.
     pub(super) fn always_send(&self, meta: JsonObject) {
         let _set_once = self.meta.set(meta);
+    }
+
+    /// Whether no question waits, other than to hear about changes.
+    pub(super) fn is_idle(&self) -> bool {
+        self.room.available_permits() == self.traffic.limits.pending
     }
 
     /// Asks, and returns the result as the server wrote it.

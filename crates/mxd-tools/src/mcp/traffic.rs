@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-use mxd_core::tool::Quoted;
+use mxd_core::tool::{CleanText, Quoted};
 use rmcp::model::{NumberOrString, ProgressToken, RequestId};
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc};
@@ -95,7 +95,8 @@ impl Traffic {
     pub(super) fn loss(&self, cause: Cause) -> Loss {
         let state = self.state();
         let odd = (state.odd > 0).then(|| (state.odd, Quoted::of(&self.secrets.redact(&state.last_odd))));
-        Loss { cause, odd, complaint: state.complaint.clone() }
+        let complaint = CleanText::clean(state.complaint.trim(), self.limits.complaint_bytes);
+        Loss { cause, odd, complaint: complaint.text().to_owned() }
     }
 
     /// A question is on its way.
@@ -141,11 +142,6 @@ impl Traffic {
     /// Whether a question still waits.
     pub(super) fn is_waiting(&self, id: i64) -> bool {
         self.state().waiting.contains(&id)
-    }
-
-    /// Whether any question waits.
-    pub(super) fn is_idle(&self) -> bool {
-        self.state().waiting.is_empty()
     }
 
     /// Somebody wants to know how far a question is.

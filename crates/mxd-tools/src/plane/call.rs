@@ -189,8 +189,9 @@ fn checked(entry: &Entry, args: &CallArgs) -> ArgsCheck {
 
 async fn run(ready: Ready<'_>, call: &Call<'_>, scope: &Scope, stop: CancellationToken) -> Outcome {
     let context = Context { scope, call: &call.id, watcher: &call.watcher, cancel: &stop };
-    match ready.entry.executor {
+    match &ready.entry.executor {
         Executor::BuiltIn(tool) => tool.run(ready.args.value().clone(), context).await,
+        Executor::Mcp(tool) => tool.run(ready.args.value(), context).await,
     }
 }
 

@@ -12,15 +12,18 @@ use serde_json::Value;
 
 use super::schema::{Schema, SchemaError};
 use crate::builtin::{self, BuiltIn, Listing};
+use crate::mcp::McpTool;
 
 /// Tools of one registry.
 pub const MAX_TOOLS: usize = 1_000;
 
 /// What runs a tool.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Executor {
     /// A function of ours.
     BuiltIn(BuiltIn),
+    /// A tool of an MCP server.
+    Mcp(Box<McpTool>),
 }
 
 /// All tools that can be called.

@@ -57,7 +57,7 @@ impl Watcher {
 
 /// The output of one call on its way to its watcher.
 #[derive(Debug)]
-pub(super) struct Feed {
+pub(crate) struct Feed {
     call: CallId,
     watcher: Watcher,
     /// The beginning of a character whose rest has not come.
@@ -66,11 +66,11 @@ pub(super) struct Feed {
 }
 
 impl Feed {
-    pub(super) fn new(call: CallId, watcher: Watcher) -> Self {
+    pub(crate) fn new(call: CallId, watcher: Watcher) -> Self {
         Self { call, watcher, begun: Vec::new(), skipped: 0 }
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         if self.watcher.0.is_none() {
             return;
         }
@@ -86,7 +86,7 @@ impl Feed {
         }
     }
 
-    pub(super) fn finish(&mut self) {
+    pub(crate) fn finish(&mut self) {
         let rest = std::mem::take(&mut self.begun);
         if !rest.is_empty() {
             self.send(&rest);

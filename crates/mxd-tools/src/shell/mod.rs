@@ -23,6 +23,7 @@ pub use start::StartError;
 pub use table::{Completion, Snapshot, State};
 
 pub(crate) use foreground::{Moved, Mover, Waited};
+pub(crate) use live::Feed;
 pub(crate) use output::{Output, Shown};
 pub(crate) use start::Order;
 pub(crate) use table::Ended;

@@ -11,6 +11,7 @@ mod git_inside;
 mod ground;
 mod limits;
 mod list_files;
+mod mcp;
 mod plane;
 mod processes;
 mod proxy;

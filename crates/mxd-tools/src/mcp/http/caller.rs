@@ -9,7 +9,7 @@ use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Client, Method, RequestBuilder, Response, StatusCode, Url};
 use serde_json::Value;
 use tokio::sync::mpsc;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 
 use super::super::connection::Era;
 use super::super::error::Cause;
@@ -39,7 +39,6 @@ pub(in super::super) struct Caller {
     pub(super) traffic: Arc<Traffic>,
     state: Mutex<State>,
     end: CancellationToken,
-    _end: DropGuard,
 }
 
 #[derive(Debug, Default)]
@@ -73,8 +72,7 @@ impl Caller {
             replies,
             traffic: Arc::clone(traffic),
             state: Mutex::default(),
-            end: end.clone(),
-            _end: end.drop_guard(),
+            end,
         });
         tokio::spawn(send_replies(Arc::downgrade(&caller), queue, caller.end.clone()));
         caller

@@ -16,6 +16,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
 use secrecy::ExposeSecret as _;
 use tokio::sync::mpsc;
+use tokio_util::sync::DropGuard;
 
 pub(super) use caller::Caller;
 
@@ -35,6 +36,7 @@ const REACH: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct Remote {
     caller: Arc<Caller>,
+    _end: DropGuard,
 }
 
 impl Remote {
@@ -48,7 +50,7 @@ impl Remote {
         let url = endpoint(&spec.name, &declared.endpoint, around)?;
         let (inbox, messages) = mpsc::channel(QUEUE);
         let caller = Caller::new((client(&spec.name)?, url), credentials(spec, resolved)?, inbox, traffic);
-        Ok((Self { caller: Arc::clone(&caller) }, Inlet::Queue(messages), Outlet::Calls(caller)))
+        Ok((Self::of(&caller), Inlet::Queue(messages), Outlet::Calls(caller)))
     }
 
     /// A server of the older kind: a stream of events says where messages go to.
@@ -64,7 +66,11 @@ impl Remote {
         let opened = stream::open(&caller).await;
         opened
             .map_err(|cause| ConnectError::Lost { server: spec.name.clone(), loss: traffic.loss(cause) })?;
-        Ok((Self { caller: Arc::clone(&caller) }, Inlet::Queue(messages), Outlet::Calls(caller)))
+        Ok((Self::of(&caller), Inlet::Queue(messages), Outlet::Calls(caller)))
+    }
+
+    fn of(caller: &Arc<Caller>) -> Self {
+        Self { caller: Arc::clone(caller), _end: caller.end().clone().drop_guard() }
     }
 
     /// It is known how the server wants to be talked to.

@@ -1,0 +1,11 @@
+//! Connections to servers, from outside.
+
+mod called;
+mod canary;
+mod hostile;
+mod life;
+mod pool;
+mod real;
+mod remote;
+mod scene;
+mod web;
