@@ -47,7 +47,7 @@ pub(crate) struct Common {
     pub(crate) manifest: PathBuf,
     /// What was accepted: beside the manifest, unless given.
     #[arg(long = "lock-file", global = true, value_name = "FILE")]
-    lock: Option<PathBuf>,
+    pub(crate) lock: Option<PathBuf>,
     /// Prints one JSON document, whatever happens.
     #[arg(long, global = true)]
     pub(crate) json: bool,

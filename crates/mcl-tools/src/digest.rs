@@ -74,7 +74,7 @@ impl Found {
 
 fn of_manifest(common: &Common, args: &cli::Digest, packages: &Packages) -> Result<Answer, Failure> {
     let manifest = files::manifest(&common.manifest, Placeholders::Allow)?;
-    let mut answer = Answer { warnings: inspect::warnings(&manifest), ..Answer::default() };
+    let mut answer = Answer::default();
     let mut rows = Vec::new();
     for server in &manifest.servers {
         Progress::of(common).tell(format!("hashing {} …", server.name));
@@ -85,6 +85,9 @@ fn of_manifest(common: &Common, args: &cli::Digest, packages: &Packages) -> Resu
         servers.push(told(row, &mut answer, args.update));
     }
     answer.result = json!({ "servers": servers, "updated": false });
+    if !args.update || !answer.problems.is_empty() {
+        answer.warnings = inspect::warnings(&manifest);
+    }
     if args.update && answer.problems.is_empty() {
         let changed = update(&common.manifest, &manifest, &rows)?;
         answer.result["updated"] = changed.into();
@@ -120,8 +123,9 @@ fn measured(
 
 /// A program that came with this one is asked for its definitions.
 fn companion(common: &Common, with: &LiveArgs, server: &ServerSpec) -> Result<Found, Trouble> {
+    let common = Common { allow_placeholders: true, ..common.clone() };
     let asked = wait_for(async {
-        let world = World::open(common, with).await?;
+        let world = World::open(&common, with).await?;
         let unheld = crate::init::unheld(server);
         let connection = world.connect(&unheld).await?;
         let digest = definitions_digest(&connection.discovered());

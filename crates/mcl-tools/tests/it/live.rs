@@ -46,7 +46,8 @@ fn a_definition_that_changed_blocks_until_it_is_accepted() {
     let before = stage.read("agent.lock.json");
     stage.run(&["lock"]).is_golden("lock_drift");
     assert_eq!(stage.read("agent.lock.json"), before, "nothing is accepted by itself");
-    let call = stage.run(&["call", "--uri", "matrix://tool/mcp/stage/add@1.2.3", "--args", "{\"a\":1,\"b\":2}"]);
+    let call =
+        stage.run(&["call", "--uri", "matrix://tool/mcp/stage/add@1.2.3", "--args", "{\"a\":1,\"b\":2}"]);
     assert_eq!(call.code, 6, "{call:?}");
     let document = stage.json(&["diff"]);
     let findings = document["result"]["servers"][0]["findings"].as_array().unwrap();
@@ -81,7 +82,8 @@ fn a_package_that_was_tampered_with_does_not_start() {
     let server = stage.read("server/server.py");
     stage.write("server/server.py", &format!("open('{}', 'w')\n{server}", stage.path("started").display()));
     stage.run(&["verify", "--live"]).is_golden("live_tampered");
-    let call = stage.run(&["call", "--uri", "matrix://tool/mcp/stage/echo@1.2.3", "--args", "{\"text\":\"x\"}"]);
+    let call =
+        stage.run(&["call", "--uri", "matrix://tool/mcp/stage/echo@1.2.3", "--args", "{\"text\":\"x\"}"]);
     assert_eq!(call.code, 7, "{call:?}");
     assert!(!stage.path("started").exists(), "not a line of it ran");
     stage.write("server/server.py", &server);
@@ -91,7 +93,9 @@ fn a_package_that_was_tampered_with_does_not_start() {
 #[test]
 fn a_program_and_a_variable_that_are_not_there_are_named() {
     let mut stage = Stage::new();
-    stage.edit_manifest(|manifest| manifest["servers"][0]["env"] = json!(["TOKEN=$env:STAGE_TOKEN", "$env:STAGE_MORE"]));
+    stage.edit_manifest(|manifest| {
+        manifest["servers"][0]["env"] = json!(["TOKEN=$env:STAGE_TOKEN", "$env:STAGE_MORE"])
+    });
     stage.run(&["verify", "--live"]).is_golden("live_no_variable");
     let uri = "matrix://tool/mcp/stage/variable@1.2.3";
     stage.run(&["call", "--uri", uri, "--args", "{\"name\":\"TOKEN\"}"]).is_golden("call_no_variable");

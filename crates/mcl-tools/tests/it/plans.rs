@@ -14,7 +14,10 @@ fn group(id: &str, kind: &str, children: &[Value]) -> Value {
 }
 
 fn write(stage: &Stage, root: &Value) {
-    stage.write("plan.json", &serde_json::to_string_pretty(&json!({ "v": "plan_tree@1", "root": root })).unwrap());
+    stage.write(
+        "plan.json",
+        &serde_json::to_string_pretty(&json!({ "v": "plan_tree@1", "root": root })).unwrap(),
+    );
 }
 
 fn state(document: &Value, id: &str) -> String {
@@ -26,12 +29,19 @@ fn state(document: &Value, id: &str) -> String {
 fn a_plan_runs_in_order_and_refers_to_earlier_outputs() {
     let stage = Stage::new();
     let gate = json!({ "id": "sure", "kind": "gate", "gate": { "question": "Go on?" } });
-    let both = group("both", "parallel", &[
-        tool("double", "add", json!({ "a": "${sum.outputs.sum}", "b": "{{sum.outputs.sum}}" })),
-        tool("said", "echo", json!({ "text": "the sum is ${sum} of {{sum.outputs.of}}" })),
-    ]);
+    let both = group(
+        "both",
+        "parallel",
+        &[
+            tool("double", "add", json!({ "a": "${sum.outputs.sum}", "b": "{{sum.outputs.sum}}" })),
+            tool("said", "echo", json!({ "text": "the sum is ${sum} of {{sum.outputs.of}}" })),
+        ],
+    );
     let last = tool("last", "echo", json!({ "text": "${said.text}; ${double}; ${sure}; \\${said}" }));
-    write(&stage, &group("all", "sequential", &[tool("sum", "add", json!({ "a": 1, "b": 2 })), gate, both, last]));
+    write(
+        &stage,
+        &group("all", "sequential", &[tool("sum", "add", json!({ "a": 1, "b": 2 })), gate, both, last]),
+    );
     stage.run(&["run", "plan.json", "--gate-policy", "approve"]).is_golden("run");
     let document = stage.json(&["run", "plan.json", "--gate-policy", "approve"]);
     let text = &document["result"]["nodes"][6]["result"]["content"][0]["text"];
@@ -42,11 +52,18 @@ fn a_plan_runs_in_order_and_refers_to_earlier_outputs() {
 fn the_first_failure_ends_a_plan() {
     let stage = Stage::new();
     let hello = json!({ "text": "hello" });
-    write(&stage, &group("all", "sequential", &[
-        tool("one", "echo", hello.clone()),
-        group("both", "parallel", &[tool("bad", "fail", json!({})), tool("long", "wait", json!({}))]),
-        tool("never", "echo", hello),
-    ]));
+    write(
+        &stage,
+        &group(
+            "all",
+            "sequential",
+            &[
+                tool("one", "echo", hello.clone()),
+                group("both", "parallel", &[tool("bad", "fail", json!({})), tool("long", "wait", json!({}))]),
+                tool("never", "echo", hello),
+            ],
+        ),
+    );
     stage.run(&["run", "plan.json"]).is_golden("run_failed");
     let document = stage.json(&["run", "plan.json"]);
     assert_eq!(document["exit"], 3);
@@ -68,28 +85,46 @@ fn everything_that_is_wrong_with_a_plan_is_told_before_anything_runs() {
     let stage = Stage::new();
     let odd = json!({ "id": "one", "kind": "tool_call", "tool_call": { "tool_ref": "x", "retries": 3, "timeout_ms": 0 } });
     let model = json!({ "id": "think", "kind": "step", "step": {} });
-    let root = group("one", "parallel", &[
-        odd,
-        model,
-        tool("a", "echo", json!({ "text": "${b}" })),
-        tool("b", "echo", json!({ "text": "${nobody.else}" })),
-        group("empty", "sequential", &[]),
-    ]);
+    let root = group(
+        "one",
+        "parallel",
+        &[
+            odd,
+            model,
+            tool("a", "echo", json!({ "text": "${b}" })),
+            tool("b", "echo", json!({ "text": "${nobody.else}" })),
+            group("empty", "sequential", &[]),
+        ],
+    );
     let plan = json!({ "v": "plan_tree@2", "hash": "00", "root": root });
     stage.write("plan.json", &serde_json::to_string_pretty(&plan).unwrap());
     stage.run(&["run", "plan.json"]).is_golden("run_wrong_form");
-    write(&stage, &group("all", "sequential", &[
-        tool("later", "echo", json!({ "text": "${after} ${all}" })),
-        tool("after", "echo", json!({ "text": "x" })),
-    ]));
+    write(
+        &stage,
+        &group(
+            "all",
+            "sequential",
+            &[
+                tool("later", "echo", json!({ "text": "${after} ${all}" })),
+                tool("after", "echo", json!({ "text": "x" })),
+            ],
+        ),
+    );
     stage.run(&["run", "plan.json"]).is_golden("run_wrong_references");
     let mut classed = tool("classed", "echo", json!({ "text": "x" }));
     classed["tool_call"]["side_effect_class"] = json!("write");
-    write(&stage, &group("all", "sequential", &[
-        tool("unknown", "nothing", json!({})),
-        tool("denied", "put", json!({ "path": "x", "text": "x" })),
-        classed,
-    ]));
+    write(
+        &stage,
+        &group(
+            "all",
+            "sequential",
+            &[
+                tool("unknown", "nothing", json!({})),
+                tool("denied", "put", json!({ "path": "x", "text": "x" })),
+                classed,
+            ],
+        ),
+    );
     stage.run(&["run", "plan.json"]).is_golden("run_wrong_tools");
     stage.write("plan.json", "{");
     stage.run(&["run", "plan.json"]).is_golden("run_no_json");
@@ -99,10 +134,17 @@ fn everything_that_is_wrong_with_a_plan_is_told_before_anything_runs() {
 #[test]
 fn a_reference_to_what_is_not_in_an_output_fails_its_node() {
     let stage = Stage::new();
-    write(&stage, &group("all", "sequential", &[
-        tool("sum", "add", json!({ "a": 1, "b": 2 })),
-        tool("bad", "echo", json!({ "text": "${sum.outputs.total}" })),
-    ]));
+    write(
+        &stage,
+        &group(
+            "all",
+            "sequential",
+            &[
+                tool("sum", "add", json!({ "a": 1, "b": 2 })),
+                tool("bad", "echo", json!({ "text": "${sum.outputs.total}" })),
+            ],
+        ),
+    );
     stage.run(&["run", "plan.json"]).is_golden("run_no_field");
 }
 

@@ -87,9 +87,7 @@ impl Stage {
     }
 
     pub(crate) fn manifest(&self, digest: &str) -> Value {
-        let tool = |(name, class): &(&str, &str)| {
-            json!({ "name": name, "description": format!("{name}."), "side_effect_class": class, "timeout_ms": 20_000 })
-        };
+        let tool = |(name, class): &(&str, &str)| json!({ "name": name, "description": format!("{name}."), "side_effect_class": class, "timeout_ms": 20_000 });
         let tools = [
             ("echo", "read"),
             ("add", "read"),
@@ -129,7 +127,10 @@ impl Stage {
     /// The program with `agent.json` as its manifest.
     pub(crate) fn run(&self, arguments: &[&str]) -> Said {
         let manifest = ["--manifest", "agent.json"];
-        self.bare(&[arguments.iter().take(1).copied().collect(), manifest.to_vec(), arguments[1..].to_vec()].concat())
+        self.bare(
+            &[arguments.iter().take(1).copied().collect(), manifest.to_vec(), arguments[1..].to_vec()]
+                .concat(),
+        )
     }
 
     /// The program as it is.
@@ -154,7 +155,8 @@ impl Stage {
     /// What the program says as one JSON document, which it always is.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let said = self.run(&[arguments, &["--json"]].concat());
-        let document: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
+        let document: Value =
+            serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
         assert_eq!(document["exit"], said.code, "{said:?}");
         assert_eq!(document["ok"], said.code == 0, "{said:?}");
         assert_eq!(said.err, "", "{said:?}");
@@ -195,9 +197,9 @@ fn numbered(text: &str) -> String {
         let is_hex = |c: char| c.is_ascii_hexdigit();
         let digest = rest.strip_prefix("sha256:").and_then(|digits| digits.get(..64));
         let digest = digest.filter(|digits| digits.chars().all(is_hex) && digits.trim_matches('0') != "");
-        let key = rest.strip_prefix("did:key:").map(|key| {
-            &key[..key.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(key.len())]
-        });
+        let key = rest
+            .strip_prefix("did:key:")
+            .map(|key| &key[..key.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(key.len())]);
         if let Some(digits) = digest {
             result.push_str(&number("digest", digits));
             rest = &rest["sha256:".len() + 64..];

@@ -11,7 +11,9 @@ fn a_manifest_is_verified_and_listed() {
     stage.run(&["list-servers"]).is_golden("list_servers");
     stage.run(&["list-tools"]).is_golden("list_tools");
     stage.run(&["describe-tool", "--uri", "matrix://tool/mcp/stage/echo@1.2.3"]).is_golden("describe_tool");
-    stage.run(&["describe-tool", "--uri", "matrix://tool/mcp/stage/put@1.2.3"]).is_golden("describe_tool_denied");
+    stage
+        .run(&["describe-tool", "--uri", "matrix://tool/mcp/stage/put@1.2.3"])
+        .is_golden("describe_tool_denied");
     let described = stage.json(&["describe-tool", "--uri", "matrix://tool/mcp/stage/echo@1.2.3"]);
     assert_eq!(described["result"]["side_effect_class"], "read");
     assert_eq!(stage.json(&["list-tools"])["result"].as_array().unwrap().len(), 7);
@@ -58,7 +60,9 @@ fn a_placeholder_needs_the_flag_and_is_shown_everywhere() {
     stage.run(&["list-servers", "--allow-placeholders"]).is_golden("placeholder_listed");
     let uri = "matrix://tool/mcp/stage/echo@1.2.3";
     stage.run(&["describe-tool", "--allow-placeholders", "--uri", uri]).is_golden("placeholder_described");
-    for command in [&["list-tools"][..], &["call", "--uri", uri], &["sign", "--key", "none"], &["lock"], &["diff"]] {
+    for command in
+        [&["list-tools"][..], &["call", "--uri", uri], &["sign", "--key", "none"], &["lock"], &["diff"]]
+    {
         assert_eq!(stage.run(command).code, 7, "{command:?}");
     }
     let document = stage.json(&["list-servers", "--allow-placeholders"]);
@@ -85,7 +89,8 @@ fn native_tools_are_listed_and_never_called() {
     let stage = Stage::new();
     let digest = "sha256:5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
     stage.edit_manifest(|manifest| {
-        let native = json!({ "namespace": "registry", "name": "lookup", "version": "1.0.0", "digest": digest });
+        let native =
+            json!({ "namespace": "registry", "name": "lookup", "version": "1.0.0", "digest": digest });
         manifest["native_tools"] = json!([native]);
     });
     let uri = "matrix://tool/registry/lookup@1.0.0";
