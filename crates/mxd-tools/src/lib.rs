@@ -2,8 +2,8 @@
 //!
 //! Everything an agent does to the machine goes through here: the processes it starts run in a
 //! [`sandbox`], and the files it reads and writes are found through [`confine`], so that an agent touches its own
-//! worktree and nothing else. [`builtin`] has the tools that every agent has. Programs that
-//! others wrote are verified before they run, by [`package`].
+//! worktree and nothing else. [`builtin`] has the tools that every agent has, [`mcp`] those of servers.
+//! The programs of servers are verified before they run, by [`package`].
 
 pub mod builtin;
 pub mod confine;

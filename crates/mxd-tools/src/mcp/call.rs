@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::connection::{CallOptions, Connection};
-use super::error::CallError;
+use super::error::{CallError, Cause};
 use super::offer::{Offered, Output};
 use super::talk::Ask;
 
@@ -75,7 +75,8 @@ impl Connection {
                         }
                         () = tokio::time::sleep_until(until) => {
                             let (server, after) = (self.server().clone(), options.deadline);
-                            return Err(CallError::TimedOut { server, after, loss: self.loss().unwrap_or_default() });
+                            let loss = self.talk.traffic.loss(Cause::Silent);
+                            return Err(CallError::TimedOut { server, after, loss });
                         }
                     };
                     params["inputResponses"] = answers;

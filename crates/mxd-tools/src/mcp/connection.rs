@@ -327,7 +327,7 @@ impl Connection {
     /// How it ended, once it has.
     pub fn loss(&self) -> Option<Loss> {
         let traffic = &self.talk.traffic;
-        traffic.cause().map(|cause| traffic.loss(cause.clone()))
+        traffic.cause().map(|cause| *traffic.loss(cause.clone()))
     }
 
     /// Waits until it has ended by itself.

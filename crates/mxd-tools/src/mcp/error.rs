@@ -29,9 +29,9 @@ pub enum ConnectError {
     #[error("the server {server} is not connected: {why}")]
     Endpoint { server: ServerName, why: String },
     #[error("the server {server} is not connected: {loss}")]
-    Lost { server: ServerName, loss: Loss },
+    Lost { server: ServerName, loss: Box<Loss> },
     #[error("the server {server} did not {what} within {} ms{}", limit.as_millis(), loss.details())]
-    Slow { server: ServerName, what: &'static str, limit: Duration, loss: Loss },
+    Slow { server: ServerName, what: &'static str, limit: Duration, loss: Box<Loss> },
     #[error("the server {server} is not understood: {why}")]
     Protocol { server: ServerName, why: String },
 }
@@ -184,9 +184,9 @@ pub enum CallError {
     #[error(
         "the connection to the server {server} was lost during the call, which may have been carried out: {loss}"
     )]
-    Lost { server: ServerName, loss: Loss },
+    Lost { server: ServerName, loss: Box<Loss> },
     #[error("the server {server} did not answer within {} ms{}", after.as_millis(), loss.details())]
-    TimedOut { server: ServerName, after: Duration, loss: Loss },
+    TimedOut { server: ServerName, after: Duration, loss: Box<Loss> },
     #[error("the call to the server {server} was cancelled")]
     Cancelled { server: ServerName },
     #[error("the server {server} refused: {message} (code {code})")]

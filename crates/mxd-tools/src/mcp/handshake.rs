@@ -41,36 +41,74 @@ struct Said {
     meta: Map<String, Value>,
 }
 
+/// What a server made of the question that only newer ones know.
+enum Probed {
+    /// It is a newer one.
+    Newer(Introduction),
+    /// It is an older one.
+    Older,
+    /// It is a newer one that speaks only these versions.
+    Versions(Vec<String>),
+}
+
 /// Finds out how a server wants to be talked to.
 pub(super) async fn introduce(talk: &Talk, clerk: &Clerk, kind: Kind) -> Result<Introduction, ConnectError> {
     if kind == Kind::Older {
         return greet(talk, clerk).await;
     }
+    let probing = probe(talk, clerk);
+    tokio::pin!(probing);
+    let probed = tokio::select! {
+        biased;
+        probed = &mut probing => probed?,
+        () = tokio::time::sleep(talk.traffic.limits.probe) => {
+            // It is an older one, or a newer one that is slow to start and will answer what it was asked first.
+            let greeting = greet(talk, clerk);
+            tokio::pin!(greeting);
+            tokio::select! {
+                biased;
+                probed = &mut probing => match probed? {
+                    Probed::Newer(introduction) => return Ok(introduction),
+                    Probed::Older | Probed::Versions(_) => return greeting.await,
+                },
+                greeted = &mut greeting => match greeted {
+                    Err(ConnectError::Protocol { .. }) => probing.await?,
+                    greeted => return greeted,
+                },
+            }
+        }
+    };
+    match probed {
+        Probed::Newer(introduction) => Ok(introduction),
+        Probed::Older => greet(talk, clerk).await,
+        Probed::Versions(supported) => versions(talk, clerk, supported).await,
+    }
+}
+
+/// Asks what only newer servers know.
+async fn probe(talk: &Talk, clerk: &Clerk) -> Result<Probed, ConnectError> {
     let meta = meta(clerk);
-    let ask = Ask::new("server/discover", json!({ "_meta": meta }), talk.traffic.limits.probe);
+    let ask = Ask::new("server/discover", json!({ "_meta": meta }), talk.traffic.limits.question);
     match talk.ask_for_reply(ask).await {
-        Ok(Reply::Result(text)) => match serde_json::from_str::<Said>(&text) {
+        Ok(Reply::Result(text)) => Ok(match serde_json::from_str::<Said>(&text) {
             Ok(said) if said.supported_versions.iter().any(|version| version == STATELESS) => {
                 talk.always_send(meta);
                 clerk.close();
-                Ok(introduction(talk, Era::Stateless(STATELESS.to_owned()), said))
+                Probed::Newer(introduction(talk, Era::Stateless(STATELESS.to_owned()), said))
             }
-            Ok(said) if !said.supported_versions.is_empty() => {
-                versions(talk, clerk, said.supported_versions).await
-            }
-            Ok(_) | Err(_) => greet(talk, clerk).await,
-        },
+            Ok(said) if !said.supported_versions.is_empty() => Probed::Versions(said.supported_versions),
+            Ok(_) | Err(_) => Probed::Older,
+        }),
         Ok(Reply::Refused(refused)) if refused.code == UNSUPPORTED_VERSION => {
             let supported = refused.data.as_ref().and_then(|data| data.get("supported")).cloned();
-            let supported: Vec<String> =
-                supported.and_then(|versions| serde_json::from_value(versions).ok()).unwrap_or_default();
-            versions(talk, clerk, supported).await
+            let supported = supported.and_then(|versions| serde_json::from_value(versions).ok());
+            Ok(Probed::Versions(supported.unwrap_or_default()))
         }
         // A status of HTTP is an answer, too: older servers have no better way to say that they do not understand.
         Err(CallError::Lost { loss, .. }) if is_end(&loss.cause) => {
             Err(ConnectError::Lost { server: talk.server.clone(), loss })
         }
-        Ok(Reply::Refused(_)) | Err(_) => greet(talk, clerk).await,
+        Ok(Reply::Refused(_)) | Err(_) => Ok(Probed::Older),
     }
 }
 
@@ -108,7 +146,7 @@ async fn greet(talk: &Talk, clerk: &Clerk) -> Result<Introduction, ConnectError>
         let why = format!("it greets in version `{theirs}`, and we speak {}", GREETING.join(", "));
         return Err(ConnectError::Protocol { server: server(), why });
     }
-    talk.tell("notifications/initialized").await.map_err(|error| failed(talk, "take the greeting", error))?;
+    talk.tell_initialized().await.map_err(|error| failed(talk, "take the greeting", error))?;
     Ok(introduction(talk, Era::Greeting(version), said))
 }
 

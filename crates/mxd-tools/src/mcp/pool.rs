@@ -196,6 +196,7 @@ fn facts(
         format!("{unaccepted:?}"),
         format!("{:?}", around.agent.user),
         format!("{:?}", around.agent.network),
+        format!("{:?}", around.agent.extra),
         format!("{:?}", around.agent.limits),
         format!("{:?}", around.proxy_env),
         format!("{:?}", around.plain_http),

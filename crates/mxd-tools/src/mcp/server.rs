@@ -346,7 +346,10 @@ async fn subscribed(connection: &Connection) {
     let introduction = connection.introduction();
     let says_so = introduction.capabilities.get("tools").and_then(|tools| tools.get("listChanged"));
     let hears = matches!(introduction.era, Era::Stateless(_)) && says_so == Some(&Value::Bool(true));
-    while hears {
+    if !hears {
+        return std::future::pending().await;
+    }
+    loop {
         let params = json!({ "notifications": { "toolsListChanged": true } });
         match connection.talk.ask(Ask::new(SUBSCRIBE, params, SUBSCRIPTION)).await {
             // Something may have changed while nobody listened.

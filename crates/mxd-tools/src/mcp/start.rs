@@ -125,12 +125,12 @@ impl Start<'_> {
 }
 
 impl Surroundings {
-    /// The same with an empty folder in place of the worktree.
+    /// The same with an empty folder in place of the worktree, and nothing to change.
     pub(super) fn without_worktree(&self) -> Self {
         let mut around = self.clone();
         around.agent.worktree = Root { path: around.agent.scratch.join(EMPTY), access: Access::Read };
         around.agent.repository = None;
-        around.agent.extra.clear();
+        around.agent.extra.retain(|root| root.access == Access::Read);
         around
     }
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 use mxd_core::tool::{Quoted, ServerName};
 use rmcp::RoleClient;
 use rmcp::model::{
-    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, CustomNotification,
-    CustomRequest, JsonObject, RequestId, RequestMetaObject, ServerResult,
+    CancelledNotification, CancelledNotificationParam, ClientNotification, ClientRequest, CustomRequest,
+    InitializedNotification, JsonObject, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::Value;
@@ -50,6 +50,10 @@ impl Ask<'_> {
         Self { method, params, deadline, cancel: None, progress: None }
     }
 }
+
+/// Travels with a question to the transport, which knows the token that progress comes with.
+#[derive(Debug, Clone)]
+pub(super) struct Watch(pub(super) mpsc::Sender<Progress>);
 
 /// Why a question has no answer, when the server was heard.
 #[derive(Debug)]
@@ -100,7 +104,12 @@ impl Talk {
             .room
             .try_acquire()
             .map_err(|_full| CallError::Busy { server: self.server.clone(), limit })?;
-        let request = CustomRequest::new(ask.method, Some(ask.params));
+        let mut request = CustomRequest::new(ask.method, Some(ask.params));
+        let is_watched = ask.progress.is_some();
+        if let Some(progress) = ask.progress {
+            // The token is known only to the engine and the transport.
+            request.extensions.insert(Watch(progress));
+        }
         let mut options = PeerRequestOptions::no_options();
         if let Some(meta) = self.meta.get() {
             options = options.with_meta(RequestMetaObject::from(meta.clone()));
@@ -113,10 +122,7 @@ impl Talk {
             handle = sent => handle.map_err(|_closed| self.lost(None))?,
             () = &mut deadline => return Err(self.timed_out(ask.deadline)),
         };
-        let mut waiting = Waiting { talk: self, handle: Some(handle), watched: ask.progress.is_some() };
-        if let Some(progress) = ask.progress {
-            waiting.watch(progress);
-        }
+        let mut waiting = Waiting { talk: self, handle: Some(handle), is_watched };
         let cancelled = async {
             match ask.cancel {
                 Some(cancel) => cancel.cancelled().await,
@@ -138,9 +144,9 @@ impl Talk {
         }
     }
 
-    /// Tells the server something.
-    pub(super) async fn tell(&self, method: &'static str) -> Result<(), CallError> {
-        let notification = ClientNotification::CustomNotification(CustomNotification::new(method, None));
+    /// Tells the server that it was understood.
+    pub(super) async fn tell_initialized(&self) -> Result<(), CallError> {
+        let notification = ClientNotification::InitializedNotification(InitializedNotification::default());
         let sent =
             tokio::time::timeout(self.traffic.limits.question, self.peer.send_notification(notification));
         match sent.await {
@@ -175,16 +181,10 @@ fn cause_of(error: &ServiceError) -> Option<Cause> {
 struct Waiting<'a> {
     talk: &'a Talk,
     handle: Option<RequestHandle<RoleClient>>,
-    watched: bool,
+    is_watched: bool,
 }
 
 impl Waiting<'_> {
-    fn watch(&self, progress: mpsc::Sender<Progress>) {
-        if let Some(handle) = &self.handle {
-            self.talk.traffic.watch(&handle.progress_token, progress);
-        }
-    }
-
     async fn reply(&mut self) -> Result<Reply, CallError> {
         let Some(handle) = &mut self.handle else { return Err(self.talk.lost(None)) };
         let answer = (&mut handle.rx).await;
@@ -222,7 +222,7 @@ impl Waiting<'_> {
 
     fn leave(&mut self) -> Option<RequestHandle<RoleClient>> {
         let handle = self.handle.take()?;
-        if self.watched {
+        if self.is_watched {
             self.talk.traffic.unwatch(&handle.progress_token);
         }
         Some(handle)

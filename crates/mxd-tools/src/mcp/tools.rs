@@ -174,11 +174,12 @@ impl McpTool {
             tokio::select! {
                 biased;
                 called = &mut call => break called,
-                Some(notice) = notices.recv() => {
-                    feed.push(context.scope.secrets.redact(&line(&notice)).as_bytes());
-                }
+                Some(notice) = notices.recv() => show(&mut feed, &notice, context),
             }
         };
+        while let Ok(notice) = notices.try_recv() {
+            show(&mut feed, &notice, context);
+        }
         feed.finish();
         match called {
             Ok(value) => result::outcome(value),
@@ -189,6 +190,10 @@ impl McpTool {
 
 fn failed(error: &CallError) -> Outcome {
     Outcome::error(format!("{error}\n{}", error.hint()))
+}
+
+fn show(feed: &mut Feed, notice: &Progress, context: Context<'_>) {
+    feed.push(context.scope.secrets.redact(&line(notice)).as_bytes());
 }
 
 /// A notice of progress as a line.

@@ -92,11 +92,11 @@ impl Traffic {
     }
 
     /// What can be told about a failure.
-    pub(super) fn loss(&self, cause: Cause) -> Loss {
+    pub(super) fn loss(&self, cause: Cause) -> Box<Loss> {
         let state = self.state();
         let odd = (state.odd > 0).then(|| (state.odd, Quoted::of(&self.secrets.redact(&state.last_odd))));
         let complaint = CleanText::clean(state.complaint.trim(), self.limits.complaint_bytes);
-        Loss { cause, odd, complaint: complaint.text().to_owned() }
+        Box::new(Loss { cause, odd, complaint: complaint.text().to_owned() })
     }
 
     /// A question is on its way.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientNotification, CustomResult, ErrorCode, ErrorData, JsonRpcMessage, NumberOrString, RequestId,
-    ServerResult,
+    ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData, GetMeta as _, JsonRpcMessage,
+    NumberOrString, RequestId, ServerResult,
 };
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -21,6 +21,7 @@ use super::envelope::{self, Envelope};
 use super::error::Cause;
 use super::http::Caller;
 use super::lines::Lines;
+use super::talk::Watch;
 use super::traffic::{Claim, Traffic};
 
 /// Messages read in a row before others have their turn.
@@ -125,6 +126,15 @@ impl Wire {
         None
     }
 
+    /// Notes who wants to know how far a question is.
+    fn watch(&self, request: &ClientRequest) {
+        let ClientRequest::CustomRequest(request) = request else { return };
+        let token = request.get_meta().get_progress_token();
+        if let (Some(Watch(progress)), Some(token)) = (request.extensions.get::<Watch>(), token) {
+            self.traffic.watch(&token, progress.clone());
+        }
+    }
+
     fn failed(&self, id: i64, cause: Cause) -> Option<RxJsonRpcMessage<RoleClient>> {
         if self.traffic.claim(id) != Claim::Wanted {
             return None;
@@ -147,7 +157,10 @@ impl Transport<RoleClient> for Wire {
             NumberOrString::String(_) => None,
         };
         let id = match &message {
-            JsonRpcMessage::Request(request) => number(&request.id),
+            JsonRpcMessage::Request(request) => {
+                self.watch(&request.request);
+                number(&request.id)
+            }
             _ => None,
         };
         let withdraws = match &message {

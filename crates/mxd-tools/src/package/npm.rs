@@ -1,10 +1,11 @@
 //! Installed npm packages: a package, all it depends on, and which file is its program.
 //!
 //! The contents are laid out such that the place of installation leaves no trace in them:
-//! `name@version/node_modules/name` is the package, and beside it are links to what it depends on. Node.js finds
-//! the same files there as in the installation, and nothing else.
+//! `name@version/node_modules/name` is the package, and beside it are links to what it depends on. Many packages
+//! require what they do not declare and find it because npm happens to put it near; for them, `node_modules` at
+//! the top has a link to each package of the contents, of several versions to the one closest to the first package.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -134,8 +135,9 @@ impl Installed {
     pub(super) fn contents(&self) -> Result<Contents, PackageError> {
         let mut contents = Contents::of_kind(Kind::Npm);
         let mut seen = BTreeMap::new();
-        let mut left = vec![Self::in_folder(&self.folder)?];
-        while let Some(package) = left.pop() {
+        let mut near: BTreeMap<String, String> = BTreeMap::new();
+        let mut left = VecDeque::from([Self::in_folder(&self.folder)?]);
+        while let Some(package) = left.pop_front() {
             let identity = package.identity();
             match seen.insert(identity.clone(), package.folder.clone()) {
                 None => {}
@@ -150,13 +152,16 @@ impl Installed {
             let mut own = Contents::of_kind(Kind::Npm);
             own.folder(&package.place(), &package.folder, &skips)?;
             contents.merge(own)?;
+            near.entry(package.description.name.clone()).or_insert_with(|| package.place());
             for dependency in package.needed()? {
-                let to = dependency.place();
                 let at = format!("{}/{FOLDER}/{}", package.outer(), dependency.description.name);
-                let up = at.matches('/').count();
-                contents.link(&at, &format!("{}{to}", "../".repeat(up)))?;
-                left.push(dependency);
+                contents.link(&at, &relative(&at, &dependency.place()))?;
+                left.push_back(dependency);
             }
+        }
+        for (name, place) in near {
+            let at = format!("{FOLDER}/{name}");
+            contents.link(&at, &relative(&at, &place))?;
         }
         Ok(contents)
     }
@@ -184,6 +189,11 @@ impl Installed {
         }
         Ok(needed)
     }
+}
+
+/// The text of a link at one path that leads to another.
+fn relative(at: &str, to: &str) -> String {
+    format!("{}{to}", "../".repeat(at.matches('/').count()))
 }
 
 /// The name of the program that a script says it is for.

@@ -2,7 +2,9 @@
 //!
 //! Its first argument is the kind of misbehaviour; `good` is none. The second one is used by some kinds.
 
+mod calls;
 mod kinds;
+mod offers;
 mod speech;
 
 use std::io::{self, BufRead as _};
@@ -17,7 +19,7 @@ fn main() -> ExitCode {
     let mut args = std::env::args().skip(1);
     let name = args.next().unwrap_or_default();
     let mut kind = Kind::new(&name, args.next().unwrap_or_default());
-    let speech = Speech::default();
+    let speech = Speech;
     kind.begin(&speech);
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use serde_json::{Value, json};
 
 /// What the server says. Nobody who does not listen keeps it from going on.
-#[derive(Default, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Speech;
 
 impl Speech {

@@ -49,12 +49,8 @@ async fn a_secret_is_seen_by_nobody_it_was_not_given_to() {
         seen.push(told.to_string());
         seen.push(format!("{:?}", notices.recv().await.unwrap()));
 
-        let env = servers.call(
-            &tool("mcp:bystander:echo"),
-            &json!({}),
-            CallOptions::within(Duration::from_secs(30)),
-        );
-        let env = env.await.unwrap().to_string();
+        let options = CallOptions::within(Duration::from_secs(30));
+        let env = servers.call(&tool("mcp:bystander:echo"), &json!({}), options).await.unwrap().to_string();
         // Not even the names of what the tests themselves were started with.
         assert!(
             env.contains("PATH=") && !env.contains("CARGO_MANIFEST_DIR") && !env.contains("TOKEN="),

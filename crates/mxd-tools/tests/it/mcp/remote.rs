@@ -98,26 +98,20 @@ enum Must {
 
 use Must::{FailTheCall, NotBeUsed, Work};
 
-fn kinds() -> Vec<(&'static str, Script, Must)> {
-    let kind = |name, script: Script, must| (name, script, must);
+type Kind = (&'static str, Script, Must);
+
+fn kind(name: &'static str, script: Script, must: Must) -> Kind {
+    (name, script, must)
+}
+
+/// Services that are odd from the beginning.
+fn odd_beginnings() -> Vec<Kind> {
     vec![
         kind("good", Box::new(good), Work),
-        kind(
-            "answers with events",
-            Box::new(but("tools/call", |asked| Reply::events(&event(&answer(asked))))),
-            Work,
-        ),
         kind(
             "redirects",
             Box::new(|_| Reply::status("307 Temporary Redirect", "location: http://127.0.0.2:9/mcp\r\n", "")),
             NotBeUsed("it redirects to http://127.0.0.2:9/mcp, and credentials do not follow"),
-        ),
-        kind(
-            "redirects a call",
-            Box::new(but("tools/call", |_| {
-                Reply::status("302 Found", "location: https://elsewhere.example/\r\n", "")
-            })),
-            FailTheCall("it redirects to https://elsewhere.example/"),
         ),
         kind(
             "fails",
@@ -151,11 +145,21 @@ fn kinds() -> Vec<(&'static str, Script, Must)> {
             NotBeUsed("the name of its session is none"),
         ),
         kind(
-            "a giant body",
-            Box::new(but("tools/call", |asked| {
-                Reply::json("", &result(asked, json!({ "content": "x".repeat(2 << 20) })))
-            })),
-            FailTheCall("it sent a message of more than 1048576 bytes"),
+            "no HTTP",
+            Box::new(|_| Reply::raw("220 smtp.example ESMTP\r\n")),
+            NotBeUsed("it cannot be reached"),
+        ),
+        kind("closes at once", Box::new(|_| Reply::raw("")), NotBeUsed("it cannot be reached")),
+    ]
+}
+
+/// Services that answer calls with odd events.
+fn odd_events() -> Vec<Kind> {
+    vec![
+        kind(
+            "answers with events",
+            Box::new(but("tools/call", |asked| Reply::events(&event(&answer(asked))))),
+            Work,
         ),
         kind(
             "a giant event",
@@ -181,6 +185,26 @@ fn kinds() -> Vec<(&'static str, Script, Must)> {
             })),
             FailTheCall("it is no UTF-8"),
         ),
+    ]
+}
+
+/// Services that answer calls with odd bodies.
+fn odd_bodies() -> Vec<Kind> {
+    vec![
+        kind(
+            "redirects a call",
+            Box::new(but("tools/call", |_| {
+                Reply::status("302 Found", "location: https://elsewhere.example/\r\n", "")
+            })),
+            FailTheCall("it redirects to https://elsewhere.example/"),
+        ),
+        kind(
+            "a giant body",
+            Box::new(but("tools/call", |asked| {
+                Reply::json("", &result(asked, json!({ "content": "x".repeat(2 << 20) })))
+            })),
+            FailTheCall("it sent a message of more than 1048576 bytes"),
+        ),
         kind(
             "an answer about something else",
             Box::new(but("tools/call", |asked| {
@@ -199,12 +223,6 @@ fn kinds() -> Vec<(&'static str, Script, Must)> {
             })),
             FailTheCall("it cannot be reached"),
         ),
-        kind(
-            "no HTTP",
-            Box::new(|_| Reply::raw("220 smtp.example ESMTP\r\n")),
-            NotBeUsed("it cannot be reached"),
-        ),
-        kind("closes at once", Box::new(|_| Reply::raw("")), NotBeUsed("it cannot be reached")),
         kind(
             "never answers a call",
             Box::new(but("tools/call", |_| Reply::raw("").open())),
@@ -260,9 +278,10 @@ async fn contained(script: Script, must: Must) -> Result<(), String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_hostile_service_is_contained_and_named() {
-    let cases = futures_util::stream::iter(kinds())
-        .map(|(kind, script, must)| async move { (kind, contained(script, must).await) })
-        .buffer_unordered(6);
+    let cases =
+        futures_util::stream::iter(odd_beginnings().into_iter().chain(odd_events()).chain(odd_bodies()))
+            .map(|(kind, script, must)| async move { (kind, contained(script, must).await) })
+            .buffer_unordered(6);
     let failed: Vec<String> = cases
         .filter_map(|(kind, outcome)| async move { outcome.err().map(|why| format!("{kind}: {why}")) })
         .collect()
@@ -282,6 +301,7 @@ async fn requests_carry_credentials_session_and_version() {
     servers.close().await;
     let asked = web.asked();
     assert!(asked.iter().all(|asked| asked.header("authorization") == format!("Bearer {TOKEN}")));
+    assert!(asked.iter().all(|asked| asked.path == "/mcp"));
     let call = asked.iter().find(|asked| asked.method() == "tools/call").unwrap();
     assert_eq!((call.header("mcp-session-id"), call.header("mcp-protocol-version")), ("s-1", "2025-11-25"));
     assert!(asked.iter().any(|asked| asked.verb == "DELETE" && asked.header("mcp-session-id") == "s-1"));
