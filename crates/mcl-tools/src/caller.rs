@@ -137,42 +137,7 @@ impl Caller {
                 }
             },
         };
-        self.called(&request.tool, settled)
-    }
-
-    fn called(&self, tool: &ToolId, settlement: Settlement) -> Called {
-        let (outcome, problem) = match settlement {
-            Settlement::Done(outcome) if outcome.is_error => {
-                let lost = self.servers.status(&tool.server).filter(|status| *status != Status::Ready);
-                let (code, hint) = match lost {
-                    Some(_) => {
-                        (Code::Unavailable, "Find out whether the call had its effect before repeating it.")
-                    }
-                    None => (Code::ToolFailed, "What the tool says is its result."),
-                };
-                let what = format!("{tool} failed: {}", first_line(&outcome));
-                (outcome, Some(Trouble::new(code, what, hint)))
-            }
-            Settlement::Done(outcome) => (outcome, None),
-            Settlement::Denied { denial, told } => {
-                let hint = format!("The rule is {}; `mcl-tools describe-tool` says more.", denial.rule());
-                (told, Some(Trouble::new(Code::Denied, &denial, hint)))
-            }
-            Settlement::Ask { rule, .. } => {
-                let what = format!("{tool} would have to be approved ({rule})");
-                (
-                    Outcome::default(),
-                    Some(Trouble::new(Code::Denied, what, "Approve it where its agent runs.")),
-                )
-            }
-            Settlement::Cancelled(outcome) | Settlement::TimedOut(outcome) => {
-                let what = format!("{tool} was stopped: {}", last_line(&outcome));
-                let hint = "Find out whether the call had its effect before repeating it.";
-                (outcome, Some(Trouble::new(Code::Stopped, what, hint)))
-            }
-        };
-        let problem = problem.map(|problem| problem.of_server(&tool.server));
-        Called { result: value(&outcome), text: text(&outcome), problem }
+        called(&request.tool, settled)
     }
 
     /// Ends the servers.
@@ -180,6 +145,36 @@ impl Caller {
         self.servers.close().await;
         world.scope.processes.close().await;
     }
+}
+
+/// What a settlement is for people and for programs.
+fn called(tool: &ToolId, settlement: Settlement) -> Called {
+    let refused = |problem: Trouble| {
+        let problem = Some(problem.of_server(&tool.server));
+        Called { result: Value::Null, text: String::new(), problem }
+    };
+    let (outcome, problem) = match settlement {
+        Settlement::Done(outcome) if outcome.is_error => {
+            let what = format!("{tool} failed: {}", first_line(&outcome));
+            (outcome, Some(Trouble::new(Code::ToolFailed, what, "What the tool says is its result.")))
+        }
+        Settlement::Done(outcome) => (outcome, None),
+        Settlement::Denied { denial, .. } => {
+            let hint = format!("The rule is {}; `mcl-tools describe-tool` says more.", denial.rule());
+            return refused(Trouble::new(Code::Denied, &denial, hint));
+        }
+        Settlement::Ask { rule, .. } => {
+            let what = format!("{tool} would have to be approved ({rule})");
+            return refused(Trouble::new(Code::Denied, what, "Approve it where its agent runs."));
+        }
+        Settlement::Cancelled(outcome) | Settlement::TimedOut(outcome) => {
+            let what = format!("{tool} was stopped: {}", last_line(&outcome));
+            let hint = "Find out whether the call had its effect before repeating it.";
+            (outcome, Some(Trouble::new(Code::Stopped, what, hint)))
+        }
+    };
+    let problem = problem.map(|problem| problem.of_server(&tool.server));
+    Called { result: value(&outcome), text: text(&outcome), problem }
 }
 
 /// What can be told before a server is started, with its own code.

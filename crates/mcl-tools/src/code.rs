@@ -40,11 +40,11 @@ codes! {
     /// It was called wrongly.
     Usage = 2, "usage", "wrong usage: an option, a tool URI, arguments that are no JSON object";
     /// A tool ran and failed.
-    ToolFailed = 3, "tool_failed", "the tool ran and says that it failed";
+    ToolFailed = 3, "tool_failed", "the tool failed, or its server was lost during the call";
     /// A file has problems.
     Invalid = 4, "invalid", "the manifest, the lock file, the signature file or the plan has problems";
     /// A server is not there.
-    Unavailable = 5, "unavailable", "a server cannot be started or reached, or was lost";
+    Unavailable = 5, "unavailable", "a server cannot be started or reached";
     /// A server offers something else.
     Drift = 6, "drift", "a server offers something else than was declared or accepted";
     /// A package is another one.

@@ -71,7 +71,11 @@ pub(crate) fn servers(common: &Common) -> Result<Answer, Failure> {
     for server in &manifest.servers {
         let Some(Package { version, digest }) = &server.package else { continue };
         let (transport, tools) = (server.transport.name(), server.declared().len());
-        let _ = writeln!(text, "{}\t{transport}\t{}@{version}\t{tools} tools", server.name, shown(digest));
+        let digest = match digest.state() {
+            DigestState::Real => format!("{digest}@{version}"),
+            DigestState::Placeholder => format!("{BAD}{digest}@{version} placeholder{BAD:#}"),
+        };
+        let _ = writeln!(text, "{}\t{transport}\t{digest}\t{tools} tools", server.name);
     }
     let result = manifest.servers.iter().map(self::server).collect();
     Ok(Answer { result, text, warnings: warnings(&manifest), ..Answer::default() })

@@ -121,6 +121,7 @@ pub(crate) fn package_code(error: &PackageError) -> Code {
         | PackageError::Changing { .. }
         | PackageError::Placeholder { .. }
         | PackageError::OtherVersion { .. } => Code::Digest,
+        PackageError::Unclear(_) | PackageError::TooWide { .. } => Code::Invalid,
         PackageError::Store { .. } => Code::Trouble,
         _ => Code::Unavailable,
     }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use futures_util::future::join_all;
-use mxd_core::manifest::{AgentManifest, Comparison, DigestState, ServerSpec, Transport};
+use mxd_core::manifest::{AgentManifest, Comparison, DigestState, Finding, Report, ServerSpec, Transport};
 use mxd_tools::builtin;
 use mxd_tools::mcp::Connection;
 use serde_json::{Value, json};
@@ -20,9 +20,8 @@ pub(crate) fn run(common: &Common, verify: &Verify) -> Result<Answer, Failure> {
     let lock = files::lock(&common.lock())?;
     let mut answer = Answer { warnings: inspect::warnings(&manifest), ..Answer::default() };
     let signed = signer.map_or_else(|| "nobody".to_owned(), |signer| signer.to_string());
-    let _ = writeln!(
-        answer.text,
-        "ok: agent={} schema=1 servers={} native={} address=sha256:{} signed-by={signed}",
+    let line = format!(
+        "agent={} schema=1 servers={} native={} address=sha256:{} signed-by={signed}\n",
         manifest.agent,
         manifest.servers.len(),
         manifest.native_tools.len(),
@@ -41,6 +40,8 @@ pub(crate) fn run(common: &Common, verify: &Verify) -> Result<Answer, Failure> {
     if verify.live {
         live(common, &verify.with, (&manifest, &mut answer))?;
     }
+    let word = if answer.problems.is_empty() { "ok" } else { "bad" };
+    answer.text.insert_str(0, &format!("{word}: {line}"));
     Ok(answer)
 }
 
@@ -121,6 +122,13 @@ pub(crate) fn misfit(misfit: &builtin::Misfit) -> Trouble {
     Trouble::new(code, what, misfit.hint()).of_server(builtin::SERVER)
 }
 
+/// The differences to what is declared; where there is no lock file, nobody has begun to accept anything.
+fn without_lock(report: &Report) -> Report {
+    let is_declared = |finding: &&Finding| **finding != Finding::ServerNotLocked;
+    let findings = report.findings.iter().filter(is_declared).cloned().collect();
+    Report { server: report.server.clone(), findings }
+}
+
 fn offered(server: &ServerSpec, world: &World, connection: &Connection) -> Found {
     let report = connection.report();
     let mut warnings = Vec::new();
@@ -142,7 +150,8 @@ fn offered(server: &ServerSpec, world: &World, connection: &Connection) -> Found
             ("as declared, not accepted", Vec::new())
         }
         (Comparison::Unaccepted, Some(_)) => ("not accepted", show::troubles(&report)),
-        (Comparison::Drift, _) => ("something else", show::troubles(&report)),
+        (Comparison::Drift, Some(_)) => ("something else", show::troubles(&report)),
+        (Comparison::Drift, None) => ("something else", show::troubles(&without_lock(&report))),
     };
     Found { state, report: show::value(&report), warnings, problems }
 }

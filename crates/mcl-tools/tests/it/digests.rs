@@ -43,7 +43,7 @@ fn a_program_is_one_file() {
     let stage = Stage::empty();
     stage.write("tool", "#!/bin/sh\n");
     fs::set_permissions(stage.path("tool"), fs::Permissions::from_mode(0o755)).unwrap();
-    let document = stage.json(&["digest", "--", "./tool"]);
+    let document = stage.json(&["digest", "--path", "tool"]);
     assert_eq!((&document["result"]["kind"], &document["result"]["files"]), (&json!("program"), &json!(1)));
 }
 

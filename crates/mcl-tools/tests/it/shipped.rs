@@ -1,6 +1,7 @@
 //! The manifests in `agents/`, with their packages installed from the lock files beside them.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -78,13 +79,9 @@ fn installed() -> &'static PathBuf {
             Command::new("npm").args(["ci", "--ignore-scripts", "--silent"]).current_dir(&folder),
             npm,
         );
-        let venv = folder.join(".venv");
-        let remedy = "install python3 with its venv module, and check the network";
-        python::run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv), remedy);
-        let install =
-            ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--require-hashes", "-r"];
-        let requirements = folder.join("requirements.txt");
-        python::run(Command::new(venv.join("bin/python")).args(install).arg(requirements), remedy);
+        let python = python::python("mcl-agents-python", &folder.join("requirements.txt"));
+        let _none_yet = fs::remove_file(folder.join(".venv"));
+        symlink(python.parent().and_then(Path::parent).unwrap(), folder.join(".venv")).unwrap();
         fs::write(seal, wanted).unwrap();
         folder
     })
