@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mxd_core::manifest::{DigestState, Discovered, LockedServer, Report, Resolved, ServerSpec, Transport};
 use mxd_core::raw::RawJson;
-use mxd_core::tool::ServerName;
+use mxd_core::tool::{CleanText, ServerName};
 use rmcp::RoleClient;
 use rmcp::service::RunningService;
 use secrecy::ExposeSecret as _;
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::Clerk;
 use super::error::{CallError, Cause, ConnectError, Loss};
-use super::handshake::{self, Kind};
+use super::handshake::{self, Greeting, Kind};
 use super::http;
 use super::list;
 use super::offer::Offer;
@@ -106,8 +106,8 @@ pub struct Introduction {
     pub server_info: Option<Value>,
     /// What it can do, as it says.
     pub capabilities: Map<String, Value>,
-    /// How it wants to be used, as it says.
-    pub instructions: Option<String>,
+    /// How it wants to be used, as it says, cleaned.
+    pub instructions: Option<CleanText>,
 }
 
 impl fmt::Debug for Connection {
@@ -187,9 +187,14 @@ impl Connection {
             Transport::Sse(_) => Kind::Older,
             Transport::Stdio(_) | Transport::Http(_) => Kind::Any,
         };
-        let introduction = handshake::introduce(&talk, &clerk, kind).await?;
+        let agreed = |era: &Era| match &line {
+            Line::Remote(remote) => remote.agreed(era),
+            Line::Process(_) => {}
+        };
+        let greeting = Greeting { talk: &talk, clerk: &clerk, agreed: &agreed };
+        let introduction = greeting.introduce(kind).await?;
         if let Line::Remote(remote) = &line {
-            remote.introduced(&introduction.era);
+            remote.listen();
         }
         let definitions = tools(&talk, &introduction).await;
         let definitions = definitions.map_err(|error| handshake::failed(&talk, "list its tools", error))?;
@@ -315,8 +320,8 @@ impl Connection {
             Era::Stateless(_) => "server/discover",
         };
         match self.talk.ask(Ask::new(method, json!({}), self.talk.traffic.limits.question)).await {
-            // A refusal is a sign of life.
-            Ok(_) | Err(CallError::Refused { .. }) => Ok(()),
+            // A refusal is a sign of life, and so is a call that just went out.
+            Ok(_) | Err(CallError::Refused { .. } | CallError::Busy { .. }) => Ok(()),
             Err(error) => {
                 self.talk.traffic.end(Cause::Silent);
                 Err(error)

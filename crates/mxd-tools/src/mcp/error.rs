@@ -182,7 +182,7 @@ pub enum CallError {
     #[error("the server {server} offers something else than was accepted: {}", findings(report))]
     Drifted { server: ServerName, report: Report },
     #[error(
-        "the connection to the server {server} was lost during the call, which may have been carried out: {loss}"
+        "the server {server} was lost or failed before it answered, and may have done what it was asked: {loss}"
     )]
     Lost { server: ServerName, loss: Box<Loss> },
     #[error("the server {server} did not answer within {} ms{}", after.as_millis(), loss.details())]

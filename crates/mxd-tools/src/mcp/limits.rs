@@ -64,7 +64,7 @@ impl Default for Limits {
             end: Duration::from_secs(3),
             health: Duration::from_secs(30),
             relist: Duration::from_secs(1),
-            message_bytes: 32 << 20,
+            message_bytes: 16 << 20,
             pages: 64,
             entries: 1_024,
             list_bytes: 32 << 20,

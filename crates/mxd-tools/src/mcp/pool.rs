@@ -27,6 +27,8 @@ pub struct Pool {
 struct Shared {
     scratch: PathBuf,
     linger: Duration,
+    /// Credentials go into keys, and keys into the names of folders: nobody else is to guess one from the other.
+    salt: u128,
     entries: Mutex<HashMap<Key, Entry>>,
 }
 
@@ -58,7 +60,9 @@ struct Place {
 impl Pool {
     /// A pool whose servers have their folders here, and stay so long after the last agent has left.
     pub fn new(scratch: PathBuf, linger: Duration) -> Self {
-        Self { shared: Arc::new(Shared { scratch, linger, entries: Mutex::default() }) }
+        Self {
+            shared: Arc::new(Shared { scratch, linger, salt: fastrand::u128(..), entries: Mutex::default() }),
+        }
     }
 
     /// Like [`Servers::connect`], with servers that other agents use already where that is safe.
@@ -90,7 +94,7 @@ impl Pool {
     }
 
     fn lease(&self, wanted: Wanted, around: &Arc<Surroundings>) -> Lease {
-        let Some(key) = key(&wanted, around) else { return Self::alone(wanted, around) };
+        let Some(key) = key(self.shared.salt, &wanted, around) else { return Self::alone(wanted, around) };
         let mut entries = self.shared.entries();
         let entry = entries.entry(key.clone()).or_insert_with(|| {
             let mut around = (**around).clone();
@@ -157,7 +161,7 @@ impl Drop for Lease {
 }
 
 /// What a server is shared by; nothing when sharing it is not safe.
-fn key(wanted: &Wanted, around: &Surroundings) -> Option<Key> {
+fn key(salt: u128, wanted: &Wanted, around: &Surroundings) -> Option<Key> {
     let Wanted { spec, locked, view, unaccepted } = wanted;
     let effects = effects_of_server(spec, locked.as_ref());
     let changes = [SideEffect::Write, SideEffect::Shell, SideEffect::Chain];
@@ -171,6 +175,7 @@ fn key(wanted: &Wanted, around: &Surroundings) -> Option<Key> {
     }
     let facts = facts(spec, locked.as_ref(), *unaccepted, around)?;
     let mut hash = Sha256::new();
+    hash.update(salt.to_le_bytes());
     for fact in facts {
         // With its length, so that no two lists of facts are the same bytes.
         hash.update(fact.len().to_le_bytes());

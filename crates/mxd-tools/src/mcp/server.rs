@@ -185,7 +185,7 @@ impl Shared {
                 let why = why.as_deref().unwrap_or_default();
                 format!("it was lost and is looked for again, attempt {failed}: {why}")
             }
-            Status::Down { why } => why.clone(),
+            Status::Down { why, .. } => why.clone(),
             Status::Closed => "it was closed".to_owned(),
         };
         CallError::Unavailable { server, why }
@@ -249,7 +249,7 @@ async fn keep(shared: Arc<Shared>, mut locked: Option<LockedServer>) {
                 }
             }
             Err(error) if !error.is_passing() => {
-                shared.publish(Status::Down { why: error.to_string() }, None);
+                shared.publish(Status::Down { why: error.to_string(), hint: error.hint() }, None);
                 if shared.asked_again().await { continue } else { break }
             }
             Err(error) => error.to_string(),
@@ -269,7 +269,8 @@ async fn next_attempt(shared: &Shared, failed: &mut u64, why: String) -> bool {
     };
     if *failed >= allowed {
         let tries = if *failed > 0 { format!("; it was looked for {failed} times") } else { String::new() };
-        shared.publish(Status::Down { why: format!("{why}{tries}") }, None);
+        let hint = "Run the server by hand, look at what it complains about, and try again.".to_owned();
+        shared.publish(Status::Down { why: format!("{why}{tries}"), hint }, None);
         *failed = 0;
         return shared.asked_again().await;
     }

@@ -68,6 +68,8 @@ pub enum Status {
     Down {
         /// Why.
         why: String,
+        /// What to do about it.
+        hint: String,
     },
     /// It was closed.
     Closed,
@@ -82,7 +84,8 @@ pub struct Change {
     pub status: Status,
 }
 
-/// The servers of one agent. Cheap to clone; the last clone to go ends what no other agent uses.
+/// The servers of one agent. Cheap to clone; the last clone to go ends what no other agent uses, and tools in a registry
+/// count as such.
 #[derive(Debug, Clone)]
 pub struct Servers {
     leases: Arc<BTreeMap<ServerName, Lease>>,

@@ -17,7 +17,7 @@ use super::pool::Lease;
 use super::server::Server;
 use crate::builtin::Context;
 use crate::outcome::Outcome;
-use crate::plane::schema::SchemaError;
+use crate::plane::schema::{Schema, SchemaError};
 use crate::plane::{Executor, GRACE, Registry, RegistryError, result};
 use crate::shell::Feed;
 
@@ -113,6 +113,10 @@ fn add(
     let said: Definition =
         serde_json::from_str(definition.canonical()).map_err(|error| unfit(error.to_string()))?;
     let input = said.input_schema.as_ref().ok_or_else(|| unfit("there is none".to_owned()))?;
+    if let Some(output) = &said.output_schema {
+        let output: Value = serde_json::from_str(output.get()).map_err(|error| unfit(error.to_string()))?;
+        Schema::compile(&output).map_err(|error| unfit(format!("that of its results: {}", error.why)))?;
+    }
     let hints = said.annotations.unwrap_or_default();
     let title = said.title.as_deref().or_else(|| hints.get("title").and_then(Value::as_str));
     let description = said.description.filter(|words| !words.trim().is_empty()).unwrap_or(known.description);

@@ -63,7 +63,7 @@ impl Caller {
         traffic: &Arc<Traffic>,
     ) -> Arc<Self> {
         let end = traffic.ended().child_token();
-        let (replies, queue) = mpsc::channel(super::QUEUE);
+        let (replies, queue) = mpsc::channel(super::REPLIES);
         let caller = Arc::new(Self {
             client,
             url,
@@ -92,11 +92,15 @@ impl Caller {
         self.state().place = Some(place);
     }
 
-    pub(super) fn introduced(self: &Arc<Self>, era: &Era) {
+    pub(super) fn agreed(&self, era: &Era) {
         let mut state = self.state();
         let (Era::Greeting(version) | Era::Stateless(version)) = era;
         state.version = HeaderValue::try_from(version.as_str()).ok();
         state.is_stateless = matches!(era, Era::Stateless(_));
+    }
+
+    pub(super) fn listen(self: &Arc<Self>) {
+        let state = self.state();
         let listens = !state.is_stateless && state.place.is_none();
         drop(state);
         if listens {

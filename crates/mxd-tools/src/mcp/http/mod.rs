@@ -27,8 +27,10 @@ use super::surroundings::Surroundings;
 use super::traffic::Traffic;
 use super::wire::{Inlet, Outlet};
 
-/// Messages that wait to be read, and answers that wait to be sent.
-const QUEUE: usize = 64;
+/// Messages that wait to be read; each may be long.
+const INBOX: usize = 8;
+/// Answers that wait to be sent.
+const REPLIES: usize = 64;
 /// How long it may take to reach a server.
 const REACH: Duration = Duration::from_secs(10);
 
@@ -48,7 +50,7 @@ impl Remote {
         traffic: &Arc<Traffic>,
     ) -> Result<(Self, Inlet, Outlet), ConnectError> {
         let url = endpoint(&spec.name, &declared.endpoint, around)?;
-        let (inbox, messages) = mpsc::channel(QUEUE);
+        let (inbox, messages) = mpsc::channel(INBOX);
         let caller = Caller::new((client(&spec.name)?, url), credentials(spec, resolved)?, inbox, traffic);
         Ok((Self::of(&caller), Inlet::Queue(messages), Outlet::Calls(caller)))
     }
@@ -61,7 +63,7 @@ impl Remote {
         traffic: &Arc<Traffic>,
     ) -> Result<(Self, Inlet, Outlet), ConnectError> {
         let url = endpoint(&spec.name, &declared.endpoint, around)?;
-        let (inbox, messages) = mpsc::channel(QUEUE);
+        let (inbox, messages) = mpsc::channel(INBOX);
         let caller = Caller::new((client(&spec.name)?, url), credentials(spec, resolved)?, inbox, traffic);
         let opened = stream::open(&caller).await;
         opened
@@ -74,8 +76,13 @@ impl Remote {
     }
 
     /// It is known how the server wants to be talked to.
-    pub(super) fn introduced(&self, era: &Era) {
-        self.caller.introduced(era);
+    pub(super) fn agreed(&self, era: &Era) {
+        self.caller.agreed(era);
+    }
+
+    /// Hears what the server says by itself, when it is of a kind that does.
+    pub(super) fn listen(&self) {
+        self.caller.listen();
     }
 
     /// It is known what the server offers.

@@ -97,8 +97,10 @@ pub(super) async fn listen(caller: Weak<Caller>, end: CancellationToken) {
     let mut events = Events::new(limit);
     // The first one is not waited for.
     events.retry = Some(0);
-    for _stream in 0..RESUMES {
+    let mut silent = 0;
+    loop {
         let Some(caller) = caller.upgrade() else { return };
+        let before = events.last_id.clone();
         let heard = async {
             let response = resumed(&caller, &events).await?;
             events.retry = None;
@@ -112,6 +114,14 @@ pub(super) async fn listen(caller: Weak<Caller>, end: CancellationToken) {
         if let Err(Cause::Status { .. } | Cause::BadStream(_) | Cause::MessageTooLong { .. }) = heard {
             return;
         }
+        silent = if events.last_id == before { silent + 1 } else { 0 };
+        let pause = PAUSE.saturating_mul(1 << silent.min(7_u32));
+        tokio::select! {
+            () = end.cancelled() => return,
+            () = tokio::time::sleep(pause) => {}
+        }
+        // Something may have changed while nobody listened.
+        caller.traffic.tools_changed.notify_one();
     }
 }
 

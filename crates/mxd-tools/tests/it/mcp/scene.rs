@@ -197,7 +197,7 @@ pub(crate) fn words(status: &Status) -> String {
         Status::Ready => "ready".to_owned(),
         Status::Closed => "closed".to_owned(),
         Status::Connecting { why, .. } => why.clone().unwrap_or_default(),
-        Status::Down { why } => why.clone(),
+        Status::Down { why, .. } => why.clone(),
         Status::Drifted(report) | Status::Unaccepted(report) => {
             let told: Vec<String> = report.findings.iter().map(mxd_tools::mcp::finding).collect();
             format!("{}: {}", report.server, told.join("; "))
