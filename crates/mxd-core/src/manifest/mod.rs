@@ -38,4 +38,4 @@ pub use quick::parse_mcp_servers;
 pub use server::{
     DeclaredTool, Package, Program, Reconnect, Remote, ServerSpec, Tools, Transport, effects_of_server,
 };
-pub use signature::{ManifestSignature, RequiredSigners, SignatureError, sign, verify};
+pub use signature::{ManifestSignature, RequiredSigners, SignatureError, sign, signer, verify};

@@ -86,6 +86,11 @@ pub fn sign(manifest: &AgentManifest, seed: &SecretBox<[u8; 32]>) -> ManifestSig
     ManifestSignature { signer: DidKey::of(&key.verifying_key()), manifest: manifest.address(), signature }
 }
 
+/// Who signs with a seed.
+pub fn signer(seed: &SecretBox<[u8; 32]>) -> DidKey {
+    DidKey::of(&SigningKey::from_bytes(seed.expose_secret()).verifying_key())
+}
+
 /// Checks that a required signer signed exactly this manifest.
 pub fn verify(
     manifest: &AgentManifest,

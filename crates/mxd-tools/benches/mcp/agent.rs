@@ -122,6 +122,7 @@ async fn surroundings(ground: &TempDir) -> Surroundings {
     let launcher = Launcher { program: PathBuf::from(env!("CARGO_BIN_EXE_mxd-sandbox")), args: Vec::new() };
     let programs = PathBuf::from(SERVER).parent().unwrap().to_owned();
     Surroundings {
+        packages: None,
         sandbox: Sandbox::probe(launcher, Mode::On).await.unwrap(),
         agent: sandbox::Agent {
             worktree: Root { path: worktree, access: Access::Write },

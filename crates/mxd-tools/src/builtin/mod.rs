@@ -7,6 +7,7 @@ pub mod background;
 pub mod bash;
 mod content;
 mod context;
+mod declared;
 pub mod edit_file;
 mod glob;
 mod list;
@@ -16,4 +17,5 @@ pub mod search;
 pub mod write_file;
 
 pub use context::Context;
+pub use declared::{Misfit, definitions, is_built_in, misfits};
 pub use list::{BuiltIn, Listing, SERVER, tools};

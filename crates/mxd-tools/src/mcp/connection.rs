@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use mxd_core::manifest::{Discovered, LockedServer, Report, Resolved, ServerSpec, Transport};
+use mxd_core::manifest::{DigestState, Discovered, LockedServer, Report, Resolved, ServerSpec, Transport};
 use mxd_core::raw::RawJson;
 use mxd_core::tool::{CleanText, ServerName};
 use rmcp::RoleClient;
@@ -25,6 +25,7 @@ use super::surroundings::Surroundings;
 use super::talk::{Ask, Talk};
 use super::traffic::Traffic;
 use super::wire::{Inlet, Outlet, Wire};
+use crate::package;
 use crate::secrets::Secrets;
 
 /// A connection to a server. Dropping it ends the server's process with everything it started.
@@ -37,6 +38,18 @@ pub struct Connection {
     offer: Mutex<Arc<Offer>>,
     line: Line,
     engine: tokio::sync::Mutex<Option<RunningService<RoleClient, ()>>>,
+}
+
+/// A program that came with this one is held to its definitions, where others are held to their files.
+fn check_companion(spec: &ServerSpec, discovered: &Discovered) -> Result<(), ConnectError> {
+    let (Transport::Stdio(program), Some(package)) = (&spec.transport, &spec.package) else { return Ok(()) };
+    let (declared, found) = (package.digest.digest(), package::definitions_digest(discovered));
+    // A placeholder has passed before the start, or the program would not run.
+    let is_held = package::is_companion(program) && package.digest.state() == DigestState::Real;
+    if is_held && declared != found {
+        return Err(ConnectError::OtherDefinitions { server: spec.name.clone(), declared, found });
+    }
+    Ok(())
 }
 
 /// What carries the messages.
@@ -186,6 +199,7 @@ impl Connection {
         let definitions = tools(&talk, &introduction).await;
         let definitions = definitions.map_err(|error| handshake::failed(&talk, "list its tools", error))?;
         let offer = Offer::new(spec, locked, definitions);
+        check_companion(spec, &offer.discovered)?;
         if let Line::Remote(remote) = &line {
             remote.offered(&offer);
         }

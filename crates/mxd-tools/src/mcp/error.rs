@@ -5,8 +5,9 @@ use std::io;
 use std::time::Duration;
 
 use mxd_core::manifest::{Report, Unresolved};
-use mxd_core::tool::{Quoted, ServerName, ToolName};
+use mxd_core::tool::{Digest, Quoted, ServerName, ToolName};
 
+use crate::package::PackageError;
 use crate::sandbox::SandboxError;
 
 /// Why there is no connection to a server.
@@ -19,6 +20,10 @@ pub enum ConnectError {
     Secrets { server: ServerName, why: String },
     #[error("the folders of the server {server} cannot be made: {source}")]
     Folders { server: ServerName, source: io::Error },
+    #[error("the server {server} is not started: {source}")]
+    Package { server: ServerName, source: PackageError },
+    #[error("the definitions of the server {server} are sha256:{found}, the manifest says sha256:{declared}")]
+    OtherDefinitions { server: ServerName, declared: Digest, found: Digest },
     #[error("the server {server} cannot be started: {source}")]
     Start { server: ServerName, source: SandboxError },
     #[error("the server {server} is not connected: {why}")]
@@ -37,6 +42,8 @@ impl ConnectError {
         match self {
             Self::Lost { .. } | Self::Slow { .. } | Self::Start { .. } => true,
             Self::Credentials { .. }
+            | Self::Package { .. }
+            | Self::OtherDefinitions { .. }
             | Self::Secrets { .. }
             | Self::Folders { .. }
             | Self::Endpoint { .. }
@@ -53,6 +60,10 @@ impl ConnectError {
             Self::Secrets { .. } => "Give the server fewer credentials.".to_owned(),
             Self::Folders { .. } => {
                 "Look at the permissions of the data folder and at the free space.".to_owned()
+            }
+            Self::Package { source, .. } => source.hint(),
+            Self::OtherDefinitions { found, .. } => {
+                format!("Look at what changed with `mcl-tools diff`. If it is right, write sha256:{found}.")
             }
             Self::Start { .. } => {
                 "Look at `command` and `args`, and whether the program is installed.".to_owned()

@@ -17,6 +17,7 @@ use super::lines::{self, Lines};
 use super::surroundings::Surroundings;
 use super::traffic::Traffic;
 use super::wire::{Inlet, Outgoing, Outlet};
+use crate::package::{PackageError, Runnable};
 use crate::sandbox::{Cell, Child, Command, End, Input, Output};
 use crate::scope::{Access, Root};
 
@@ -36,9 +37,19 @@ pub(super) struct Process {
     _end: DropGuard,
 }
 
-/// What to run: the one place that decides which files a server's process is made of.
-fn program(_server: &ServerSpec, program: &Program) -> Result<Command, ConnectError> {
-    Ok(Command { program: program.command.clone(), args: program.args.clone(), ..Command::default() })
+/// What to run: the one place that decides which files a server's process is made of. A server of a manifest is
+/// started from verified files only; for one of a configuration nobody vouches.
+async fn program(start: &Start<'_>) -> Result<Runnable, ConnectError> {
+    let (spec, program) = (start.spec, start.program);
+    let Some(package) = &spec.package else { return Ok(Runnable::unverified(program)) };
+    let failed = |source| ConnectError::Package { server: spec.name.clone(), source };
+    let Some(packages) = start.around.packages.clone() else {
+        return Err(failed(PackageError::NoStore { server: spec.name.clone() }));
+    };
+    let (server, program, package) = (spec.name.clone(), program.clone(), package.clone());
+    let prepared = tokio::task::spawn_blocking(move || packages.prepare(&server, &program, &package)).await;
+    let panicked = |_| PackageError::Changing { server: spec.name.clone() };
+    prepared.map_err(panicked).and_then(|prepared| prepared).map_err(failed)
 }
 
 /// What is to be started.
@@ -55,14 +66,16 @@ impl Start<'_> {
     /// Starts the process and connects its pipes.
     pub(super) async fn run(self, traffic: &Arc<Traffic>) -> Result<(Process, Inlet, Outlet), ConnectError> {
         let server = || self.spec.name.clone();
-        let (cell, env) = self.cell()?;
+        let runnable = program(&self).await?;
+        let (cell, env) = self.cell(&runnable)?;
         let command = Command {
+            program: runnable.program,
+            args: runnable.args,
             cwd: self.around.agent.worktree.path.clone(),
             env,
             stdin: Input::Piped,
             stdout: Output::Piped,
             stderr: Output::Piped,
-            ..program(self.spec, self.program)?
         };
         let started = cell.spawn(command).await;
         let mut child = started.map_err(|source| ConnectError::Start { server: server(), source })?;
@@ -91,7 +104,7 @@ impl Start<'_> {
     }
 
     /// The server's own sandbox, held to what its tools do.
-    fn cell(&self) -> Result<(Cell, Vec<(String, String)>), ConnectError> {
+    fn cell(&self, runnable: &Runnable) -> Result<(Cell, Vec<(String, String)>), ConnectError> {
         let effects = effects_of_server(self.spec, self.locked);
         let folders = |source| ConnectError::Folders { server: self.spec.name.clone(), source };
         let mut agent = self.around.agent.clone();
@@ -99,7 +112,8 @@ impl Start<'_> {
             fs::create_dir_all(&agent.worktree.path).map_err(folders)?;
         }
         agent.scratch = agent.scratch.join("servers").join(self.spec.name.as_str());
-        let settled = agent.held_to(effects).settle(self.around.sandbox.level()).map_err(folders)?;
+        let mut settled = agent.held_to(effects).settle(self.around.sandbox.level()).map_err(folders)?;
+        settled.policy.read.extend(runnable.reads.iter().cloned());
         let mut env = settled.env;
         if effects.contains(SideEffect::Network) || effects.contains(SideEffect::Chain) {
             env.extend(self.around.proxy_env.iter().cloned());

@@ -11,6 +11,7 @@ use secrecy::SecretString;
 use serde_json::Value;
 
 use super::limits::Limits;
+use crate::package::Packages;
 use crate::sandbox::{Agent, Sandbox};
 
 /// Who knows the value of a variable.
@@ -23,6 +24,8 @@ pub struct Surroundings {
     pub sandbox: Sandbox,
     /// The agent whose servers these are. A server's process is held to the classes of its tools.
     pub agent: Agent,
+    /// Who verifies the packages of servers; without it no server that has one is started.
+    pub packages: Option<Packages>,
     /// The variables that make programs use the agent's proxy; only servers that may use the network get them.
     pub proxy_env: Vec<(String, String)>,
     /// Who knows the values of the variables that servers refer to.

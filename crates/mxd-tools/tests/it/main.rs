@@ -12,6 +12,7 @@ mod ground;
 mod limits;
 mod list_files;
 mod mcp;
+mod package;
 mod plane;
 mod processes;
 mod proxy;

@@ -50,6 +50,7 @@ impl Ground {
             limits: sandbox::Limits::default(),
         };
         let around = Surroundings {
+            packages: None,
             sandbox: Sandbox::probe(launcher(), mode).await.unwrap(),
             agent,
             proxy_env: Vec::new(),
