@@ -22,6 +22,8 @@ pub struct Config {
     pub(crate) default_chain: Option<String>,
     /// A Solidity compiler to use before all others.
     pub(crate) solc: Option<PathBuf>,
+    /// The program tests are handed to when they need what the built-in runner lacks; the one on the path when left out.
+    pub(crate) forge: Option<PathBuf>,
     /// Folders that imports like `@openzeppelin/…` are looked for in, as `node_modules` is.
     pub(crate) libraries: Vec<PathBuf>,
     /// Folders whose projects may be compiled in place.
@@ -30,6 +32,8 @@ pub struct Config {
     pub(crate) chains: Vec<Profile>,
     /// How many seconds to wait for a receipt; two minutes when left out.
     pub(crate) receipt_seconds: Option<u64>,
+    /// How many seconds an HTTP client may take to send a request; thirty when left out.
+    pub(crate) client_seconds: Option<u64>,
     /// Whether nodes may be on this machine or in its networks.
     pub(crate) allow_private_rpc: bool,
     /// Who signs.
@@ -128,6 +132,11 @@ impl Config {
     /// Where installed libraries are kept, in a `node_modules` of their own.
     pub(crate) fn library_folder(&self) -> PathBuf {
         self.data.join("libraries")
+    }
+
+    /// Where keys are kept that this program made or took in.
+    pub(crate) fn key_folder(&self) -> PathBuf {
+        self.data.join("keys")
     }
 
     pub(crate) fn reach(&self) -> Reach {

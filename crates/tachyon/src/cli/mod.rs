@@ -1,6 +1,7 @@
 //! The command line: starts a transport, or calls the engine directly.
 
 mod abi;
+mod key;
 
 use std::io::{self, Read as _, Write as _};
 use std::net::SocketAddr;
@@ -83,6 +84,9 @@ enum Command {
     /// Installs libraries that contracts import.
     #[command(subcommand)]
     Library(Library),
+    /// Makes, takes in and lists keys, encrypted.
+    #[command(subcommand)]
+    Key(key::KeyCommand),
     /// Encodes and decodes ABI values, one JSON object per line of standard input.
     Abi(abi::Abi),
 }
@@ -115,6 +119,7 @@ pub fn main() -> ExitCode {
         Some(Command::Serve { listen }) => cli.shared.config().and_then(|config| serve(config, *listen)),
         Some(Command::Solc(solc)) => cli.shared.config().and_then(|config| solc.run(&config)),
         Some(Command::Library(library)) => cli.shared.config().and_then(|config| library.run(&config)),
+        Some(Command::Key(key)) => cli.shared.config().and_then(|config| key.run(&config)),
         _ => with_engine(&cli),
     };
     match done {
@@ -188,8 +193,7 @@ fn with_engine(cli: &Cli) -> io::Result<bool> {
 }
 
 fn serve(config: Config, listen: SocketAddr) -> io::Result<bool> {
-    let tenants = config.tenant_tokens().map_err(io::Error::other)?;
-    let engine = Arc::new(Engine::new(config));
+    let office = Office::new(config).map_err(io::Error::other)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         // Before anyone is told that all is ready: they may want to end it at once.
@@ -203,7 +207,7 @@ fn serve(config: Config, listen: SocketAddr) -> io::Result<bool> {
                 _ = interrupt.recv() => {}
             }
         };
-        transport::http::serve(listener, Office::new(engine, tenants), told).await
+        transport::http::serve(listener, office, told).await
     })?;
     Ok(true)
 }

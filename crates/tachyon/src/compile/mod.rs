@@ -20,6 +20,7 @@ use crate::fault::{Code, Fault};
 use crate::limits;
 use crate::registry::{Artifact, CompilerUsed, OptimizerUsed};
 pub(crate) use diagnostics::Diagnostic;
+pub(crate) use program::Program;
 pub(crate) use sources::Upload;
 
 /// The rules compilers can compile for. Nothing else is let through to a compiler.
@@ -83,6 +84,17 @@ pub(crate) struct Compiled {
     pub(crate) own_files: Vec<String>,
     /// The hash of sources, settings and compiler.
     pub(crate) digest: String,
+    /// What it was made from and with.
+    pub(crate) kit: Kit,
+}
+
+/// Everything another tool needs to compile the same once more.
+pub(crate) struct Kit {
+    /// All files by name, imported ones too.
+    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) remappings: Vec<String>,
+    pub(crate) settings: Settings,
+    pub(crate) program: Program,
 }
 
 /// Compilers at work, at most so many.
@@ -124,7 +136,9 @@ pub(crate) async fn compile(
     let artifacts = told.artifacts(&compiler, &sources)?;
     let own = gathered.files.iter().filter(|(_, file)| file.own);
     let own_files = own.map(|(name, _)| name.clone()).collect();
-    Ok(Compiled { artifacts, warnings, own_files, digest })
+    let files = gathered.files.into_iter().map(|(name, file)| (name, file.text)).collect();
+    let kit = Kit { files, remappings: gathered.remappings, settings: settings.clone(), program };
+    Ok(Compiled { artifacts, warnings, own_files, digest, kit })
 }
 
 fn standard_input(texts: &BTreeMap<&str, &str>, remappings: &[String], settings: &Settings) -> Value {

@@ -1,6 +1,7 @@
 //! The engine: one method per verb behind one dispatcher. Transports know nothing else.
 
 mod artifact_get;
+mod build;
 mod call;
 mod chain_list;
 mod chain_register;
@@ -24,6 +25,7 @@ use alloy_primitives::{Address, U256};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::abi;
 use crate::chain::embedded::{self, accounts};
@@ -36,6 +38,7 @@ use crate::fault::{Code, Envelope, Fault};
 use crate::limits;
 use crate::policy::signer::Key;
 use crate::policy::{self, Asked, Grant};
+pub(crate) use context::is_name;
 pub use context::{CallContext, Progress, TenantName};
 use fields::ChainRef;
 use tenant::Tenant;
@@ -46,7 +49,7 @@ pub struct Engine {
     config: Config,
     tenants: Mutex<HashMap<TenantName, Arc<Tenant>>>,
     nodes: Mutex<HashMap<(String, u64), Arc<RpcChain>>>,
-    calls: tokio::sync::Semaphore,
+    turns: Mutex<HashMap<TenantName, Arc<Semaphore>>>,
 }
 
 /// A chain with the name it has here.
@@ -72,12 +75,7 @@ struct Asking<'a> {
 impl Engine {
     /// An engine with this configuration. It reads nothing until it is called.
     pub fn new(config: Config) -> Self {
-        Self {
-            config,
-            tenants: Mutex::default(),
-            nodes: Mutex::default(),
-            calls: tokio::sync::Semaphore::new(limits::CALLS_AT_ONCE),
-        }
+        Self { config, tenants: Mutex::default(), nodes: Mutex::default(), turns: Mutex::default() }
     }
 
     /// Does what a tool does. This is the only way in.
@@ -85,8 +83,9 @@ impl Engine {
         let Some(tool) = Tool::named(tool) else {
             return Envelope::new(Err(Fault::invalid(format!("there is no tool `{tool}`"))));
         };
+        let turns = self.turns(&context.tenant);
         let work = async {
-            let _turn = self.calls.acquire().await.map_err(|_| Fault::internal("the engine is closing"))?;
+            let _turn = turns.acquire().await.map_err(|_| Fault::internal("the engine is closing"))?;
             self.dispatch(tool, arguments, context).await
         };
         let outcome = tokio::select! {
@@ -109,6 +108,13 @@ impl Engine {
             Tool::ArtifactGet => told(artifact_get::run(self, read(arguments)?, context).await),
             Tool::RegistryLookup => told(registry_lookup::run(self, read(arguments)?, context).await),
         }
+    }
+
+    /// How many calls a tenant has at work. Each has its own count: one who waits for nodes keeps nobody else waiting.
+    fn turns(&self, tenant: &TenantName) -> Arc<Semaphore> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = || Arc::new(Semaphore::new(limits::CALLS_AT_ONCE));
+        turns.entry(tenant.clone()).or_insert_with(fresh).clone()
     }
 
     /// What belongs to a tenant, opened when it is needed first.

@@ -11,7 +11,7 @@ use alloy_primitives::{Address, B256, keccak256};
 use serde_json::{Value, json};
 
 use super::context::{CallContext, Progress};
-use super::target::{Meant, explain};
+use super::target::{Meant, Told};
 use super::tenant::Tenant;
 use super::{Engine, NamedChain};
 use crate::chain::{At, Chain, Detail, Intent, Outcome, Receipt, Simulation};
@@ -203,7 +203,7 @@ impl Sender {
             return Ok(simulation);
         }
         let meant = Meant { data: order.intent.data.clone(), function: None, abis: order.abis.clone() };
-        let revert = explain(&simulation, &meant).revert;
+        let revert = Told::of(&simulation, &meant).revert;
         let reason = revert.as_ref().map(|revert| revert.reason.clone()).unwrap_or_default();
         let message = format!("it would revert, so it was not sent: {reason}");
         Err(Fault::new(order.code, message)

@@ -2,6 +2,7 @@
 
 pub(crate) mod keys;
 pub(crate) mod signer;
+pub(crate) mod vault;
 
 use alloy_primitives::{Address, U256};
 use secrecy::ExposeSecret as _;

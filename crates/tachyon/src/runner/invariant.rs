@@ -23,7 +23,7 @@ pub(super) fn run(stage: &Stage<'_>, test: &Function) -> Result<Case, Fault> {
     let targets = targets(stage);
     if targets.is_empty() {
         let reason = "no contract to call; deploy one in setUp, or name it with targetContract";
-        return Ok(stage.case(&name, Status::Failed, Some(reason.into())));
+        return Ok(Case::new(&name, Status::Failed, Some(reason.into())));
     }
     let senders = addresses(stage, "targetSenders");
     let mut source = stage.source(&name);
@@ -42,7 +42,7 @@ pub(super) fn run(stage: &Stage<'_>, test: &Function) -> Result<Case, Fault> {
             let ran = watched.call(SENDER, stage.contract, selector(test));
             let verdict = stage.verdict(&mut watched, ran);
             if verdict.status != Status::Passed {
-                let mut case = stage.case(&name, verdict.status, verdict.reason);
+                let mut case = Case::new(&name, verdict.status, verdict.reason);
                 case.runs = Some(calls);
                 case.counterexample = (!history.is_empty()).then(|| history.join("; "));
                 return Ok(case);
@@ -62,11 +62,11 @@ pub(super) fn run(stage: &Stage<'_>, test: &Function) -> Result<Case, Fault> {
                 history.push(format!("{}.{}{}", target.name, function.name, shown_arguments(&values)));
             }
             if let Some(what) = machine.cheats.unsupported.clone() {
-                return Ok(stage.case(&name, Status::Unsupported, Some(what)));
+                return Ok(Case::new(&name, Status::Unsupported, Some(what)));
             }
         }
     }
-    let mut case = stage.case(&name, Status::Passed, None);
+    let mut case = Case::new(&name, Status::Passed, None);
     case.runs = Some(calls);
     Ok(case)
 }

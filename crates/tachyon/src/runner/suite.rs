@@ -67,7 +67,7 @@ pub(super) fn run(
             let message = format!("the tests were stopped after {} seconds", limits::TEST_TIME.as_secs());
             return Err(Fault::new(Code::TestForgeFailed, message));
         }
-        suite.add(stage.test(test)?);
+        suite.cases.push(stage.test(test)?);
     }
     Ok(Some(suite))
 }
@@ -94,14 +94,7 @@ fn all(mut suite: Suite, tests: &[&Function], machine: &Machine, reason: &str) -
             (None, Some(why)) => (Status::Skipped, why.clone()),
             (None, None) => (Status::Failed, reason.to_owned()),
         };
-        suite.add(Case {
-            name: test.signature(),
-            status,
-            reason: Some(reason),
-            gas: 0,
-            runs: None,
-            counterexample: None,
-        });
+        suite.cases.push(Case::new(&test.signature(), status, Some(reason)));
     }
     suite
 }
@@ -111,22 +104,18 @@ impl Stage<'_> {
         let name = test.signature();
         if test.name.starts_with("testFail") {
             let reason = "`testFail*` has been removed. Consider changing to test_Revert[If|When]_Condition and expecting a revert";
-            return Ok(self.case(&name, Status::Failed, Some(reason.into())));
+            return Ok(Case::new(&name, Status::Failed, Some(reason.into())));
         }
         if is_invariant(&test.name) {
             return invariant::run(self, test);
         }
         if test.inputs.is_empty() {
             let (verdict, gas) = self.once(selector(test));
-            let mut case = self.case(&name, verdict.status, verdict.reason);
+            let mut case = Case::new(&name, verdict.status, verdict.reason);
             case.gas = gas;
             return Ok(case);
         }
         self.fuzz(test)
-    }
-
-    pub(super) fn case(&self, name: &str, status: Status, reason: Option<String>) -> Case {
-        Case { name: name.into(), status, reason, gas: 0, runs: None, counterexample: None }
     }
 
     /// One call of a test, from the state after the set-up.
@@ -189,7 +178,7 @@ impl Stage<'_> {
                 rejects += 1;
                 if rejects > limits::FUZZ_REJECTS {
                     let reason = format!("`vm.assume` rejected too many inputs ({rejects} allowed)");
-                    return Ok(self.case(&name, Status::Failed, Some(reason)));
+                    return Ok(Case::new(&name, Status::Failed, Some(reason)));
                 }
                 continue;
             }
@@ -197,7 +186,7 @@ impl Stage<'_> {
             gas.push(ran.gas);
             let verdict = self.verdict(&mut machine, ran);
             if verdict.status != Status::Passed {
-                let mut case = self.case(&name, verdict.status, verdict.reason);
+                let mut case = Case::new(&name, verdict.status, verdict.reason);
                 case.runs = Some(runs);
                 if verdict.status == Status::Failed {
                     case.counterexample = Some(shown_arguments(&values));
@@ -206,7 +195,7 @@ impl Stage<'_> {
             }
         }
         gas.sort_unstable();
-        let mut case = self.case(&name, Status::Passed, None);
+        let mut case = Case::new(&name, Status::Passed, None);
         case.gas = gas.get(gas.len() / 2).copied().unwrap_or_default();
         case.runs = Some(runs);
         Ok(case)

@@ -4,6 +4,7 @@ mod asserts;
 mod dispatch;
 mod expect;
 mod mock;
+mod snapshots;
 mod text;
 
 use std::collections::HashMap;
@@ -25,6 +26,7 @@ use super::machine::{Ctx, SENDER};
 use crate::registry::Artifact;
 use expect::{ExpectedCall, ExpectedEmit, ExpectedRevert};
 use mock::Mock;
+use snapshots::Snapshots;
 
 /// Where cheatcodes live.
 pub(super) const VM: Address = address!("7109709ECfa91a80626fF3989D68f67F5b1DD12D");
@@ -129,6 +131,7 @@ pub(super) struct Cheats {
     recorded_logs: Option<Vec<Log>>,
     accesses: Option<HashMap<Address, Accesses>>,
     labels: HashMap<Address, String>,
+    snapshots: Snapshots,
     random: fastrand::Rng,
     /// What this runner was asked for and cannot do.
     pub(super) unsupported: Option<String>,
@@ -152,6 +155,7 @@ impl Cheats {
             recorded_logs: None,
             accesses: None,
             labels: HashMap::new(),
+            snapshots: Snapshots::default(),
             random: fastrand::Rng::with_seed(seed),
             unsupported: None,
             skipped: None,
@@ -300,6 +304,12 @@ impl Inspector<Ctx> for Cheats {
         }
     }
 
+    fn step_end(&mut self, interpreter: &mut Interpreter<EthInterpreter>, context: &mut Ctx) {
+        if self.snapshots.is_counting() {
+            self.snapshots.stepped(context.journaled_state.depth(), interpreter.gas.total_gas_spent());
+        }
+    }
+
     fn log(&mut self, _: &mut Ctx, log: Log) {
         if let Some(logs) = &mut self.recorded_logs {
             logs.push(log.clone());
@@ -341,6 +351,7 @@ impl Inspector<Ctx> for Cheats {
         if inputs.target_address == VM {
             return;
         }
+        self.snapshots.call_ended(&outcome.result.gas);
         self.stop_pretending(context);
         if outcome.result.result.is_revert()
             && let Some(expected) = &mut self.expected_revert
