@@ -13,7 +13,7 @@ pub(crate) const SOURCE_BYTES: usize = 24 << 20;
 /// What a compiler may print.
 pub(crate) const COMPILER_OUTPUT_BYTES: usize = 256 << 20;
 /// How long a compiler may run.
-pub(crate) const COMPILE_TIME: Duration = Duration::from_secs(180);
+pub(crate) const COMPILE_TIME: Duration = Duration::from_secs(300);
 /// Memory a compiler may use, where the system can hold it to that.
 pub(crate) const COMPILER_MEMORY_BYTES: u64 = 4 << 30;
 /// The largest file a compiler may write; it has no reason to write any.
@@ -44,10 +44,14 @@ pub(crate) const RPC_ANSWER_BYTES: usize = 32 << 20;
 pub(crate) const RECEIPT_TIME: Duration = Duration::from_secs(120);
 /// How often to ask for a receipt.
 pub(crate) const RECEIPT_PAUSE: Duration = Duration::from_millis(300);
+/// How many blocks back a used nonce must be before a transaction that has none of them is given up.
+pub(crate) const SETTLED_BLOCKS: u64 = 12;
 /// Gas one test case may use.
 pub(crate) const TEST_GAS: u64 = 1 << 30;
 /// Memory the machine may use within one test case.
 pub(crate) const TEST_MEMORY_BYTES: u64 = 128 << 20;
+/// What the cheatcodes of one test may be given: some keep it, and none of it costs gas.
+pub(crate) const CHEAT_BYTES: usize = 256 << 20;
 /// How long all tests of one request may run.
 pub(crate) const TEST_TIME: Duration = Duration::from_secs(300);
 /// How long another test runner may take to compile and judge what ours cannot.
@@ -82,6 +86,8 @@ pub(crate) const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 pub(crate) const REQUESTS_WAITING: usize = 1_024;
 /// Calls a tenant may have at work at the same time.
 pub(crate) const CALLS_AT_ONCE: usize = 64;
+/// The most sequences, and calls in one, that a test may ask for.
+pub(crate) const INVARIANT_MOST: u32 = 1_000;
 /// Characters of one error message; a longer one is cut.
 pub(crate) const MESSAGE_CHARS: usize = 4_000;
 /// Frames of one call trace.

@@ -28,4 +28,10 @@ pub(super) const BENCHES: &[Bench] = &[
         targets: &["tools"],
         description: "bash in the sandbox against bash, file tools on 10,000 files against cat, sed and rg",
     },
+    Bench {
+        name: "tachyon",
+        package: "tachyon",
+        targets: &["tachyon"],
+        description: "compile and test a small project against forge, the embedded chain against a node",
+    },
 ];

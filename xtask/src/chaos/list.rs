@@ -46,4 +46,11 @@ pub(super) const CHAOS: &[Chaos] = &[
         filter: "random_conversations",
         description: "random conversations on three wires: no broken rule, no broken prefix",
     },
+    Chaos {
+        name: "forge",
+        package: "tachyon",
+        target: "clients",
+        filter: "our_runner_agrees_with_forge",
+        description: "600 Foundry tests of others, judged by our runner and by forge, then on contracts broken at random",
+    },
 ];

@@ -20,26 +20,28 @@ pub(super) enum KeyCommand {
         /// What to call it: small letters, digits, `-` and `_`.
         name: String,
         /// Where its password is, `$env:NAME` or `file:PATH`; asked for when left out.
-        #[arg(long, value_parser = reference)]
-        password: Option<SecretRef>,
+        #[arg(long, value_name = "REFERENCE")]
+        password: Option<String>,
     },
     /// Takes in a key that is there already, and keeps it encrypted.
     Import {
         /// What to call it: small letters, digits, `-` and `_`.
         name: String,
         /// Where the key is, `$env:NAME` or `file:PATH`; asked for when left out.
-        #[arg(long, value_parser = reference)]
-        key: Option<SecretRef>,
+        #[arg(long, value_name = "REFERENCE")]
+        key: Option<String>,
         /// Where its password is, `$env:NAME` or `file:PATH`; asked for when left out.
-        #[arg(long, value_parser = reference)]
-        password: Option<SecretRef>,
+        #[arg(long, value_name = "REFERENCE")]
+        password: Option<String>,
     },
     /// Lists names, addresses and files.
     List,
 }
 
-fn reference(text: &str) -> Result<SecretRef, String> {
-    SecretRef::try_from(text.to_owned())
+/// What a reference leads to. One that is none may be the secret itself, so it is not repeated.
+fn reveal(place: &str) -> io::Result<SecretString> {
+    let place = SecretRef::try_from(place.to_owned()).map_err(io::Error::other)?;
+    place.reveal().map_err(io::Error::other)
 }
 
 impl KeyCommand {
@@ -55,7 +57,7 @@ impl KeyCommand {
             Self::New { name, password } => (name, Key::random(), password),
             Self::Import { name, key, password } => {
                 let text = match key {
-                    Some(place) => place.reveal().map_err(io::Error::other)?,
+                    Some(place) => reveal(place)?,
                     None => ask("Private key (hexadecimal): ")?,
                 };
                 let what = || io::Error::other("that is not a private key of 64 hexadecimal digits");
@@ -63,7 +65,7 @@ impl KeyCommand {
             }
         };
         let password = match password {
-            Some(place) => place.reveal().map_err(io::Error::other)?,
+            Some(place) => reveal(place)?,
             None => new_password()?,
         };
         let kept = vault::keep(&folder, name, &key, &password).map_err(io::Error::other)?;

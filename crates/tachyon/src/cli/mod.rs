@@ -16,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::compile::install;
 use crate::config::Config;
 use crate::engine::{CallContext, Engine, TenantName};
+use crate::selftest::Manifests;
 use crate::transport::http::Office;
 use crate::{limits, selftest, transport};
 
@@ -32,6 +33,9 @@ struct Cli {
     /// With --selftest: also compares the agents' manifests in this folder.
     #[arg(long, value_name = "FOLDER", requires = "selftest")]
     agents: Option<PathBuf>,
+    /// With --selftest: also compares this one manifest.
+    #[arg(long, value_name = "FILE", requires = "selftest", conflicts_with = "agents")]
+    manifest: Option<PathBuf>,
     #[command(flatten)]
     shared: Shared,
     #[command(subcommand)]
@@ -213,7 +217,12 @@ fn serve(config: Config, listen: SocketAddr) -> io::Result<bool> {
 }
 
 async fn check(engine: &Engine, cli: &Cli) -> io::Result<bool> {
-    let problems = selftest::problems(engine, cli.agents.as_deref()).await;
+    let manifests = match (&cli.agents, &cli.manifest) {
+        (Some(folder), _) => Manifests::Folder(folder),
+        (None, Some(file)) => Manifests::File(file),
+        (None, None) => Manifests::None,
+    };
+    let problems = selftest::problems(engine, manifests).await;
     for problem in &problems {
         writeln!(io::stderr(), "selftest: {problem}")?;
     }

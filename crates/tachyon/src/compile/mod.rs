@@ -11,6 +11,7 @@ mod sources;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -52,6 +53,8 @@ pub(crate) struct Toolchain {
     pub(crate) libraries: Vec<PathBuf>,
     /// Folders whose projects may be compiled in place.
     pub(crate) project_roots: Vec<PathBuf>,
+    /// How long a compiler may run.
+    pub(crate) time: Duration,
 }
 
 /// How to compile.
@@ -114,7 +117,7 @@ pub(crate) async fn compile(
         gathered.files.iter().map(|(name, file)| (name.as_str(), file.text.as_str())).collect();
     let input = standard_input(&texts, &gathered.remappings, settings);
     let _turn = TURNS.acquire().await.map_err(|_| Fault::internal("the engine is closing"))?;
-    let told = program.run(&input.to_string()).await?;
+    let told = program.run(&input.to_string(), toolchain.time).await?;
     let told = output::Told::parse(&told)?;
     let (errors, warnings) = diagnostics::split(&told.errors, &texts);
     if !errors.is_empty() {

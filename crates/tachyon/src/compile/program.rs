@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use semver::Version;
 use sha2::{Digest as _, Sha256};
@@ -57,10 +58,10 @@ impl Program {
     }
 
     /// Compiles one standard JSON input.
-    pub(super) async fn run(&self, input: &str) -> Result<Vec<u8>, Fault> {
+    pub(super) async fn run(&self, input: &str, time: Duration) -> Result<Vec<u8>, Fault> {
         match &self.how {
-            How::Native(path) => output(path, vec!["--standard-json".into()], input).await,
-            How::Node(script) => output(Path::new(NODE), node(script, NODE_COMPILES), input).await,
+            How::Native(path) => output(path, vec!["--standard-json".into()], input, time).await,
+            How::Node(script) => output(Path::new(NODE), node(script, NODE_COMPILES), input, time).await,
         }
     }
 
@@ -107,7 +108,7 @@ pub(super) async fn choose(toolchain: &Toolchain, wanted: &Wanted, exactly: &str
             true => How::Node(path.clone()),
             false => How::Native(path.clone()),
         };
-        let told = version_of(&how).await?;
+        let told = version_of(&how, toolchain.time).await?;
         let version = short_version(&told)
             .ok_or_else(|| unbuilt(format!("{} does not say which version it is", path.display())))?;
         if fits(&version) {
@@ -120,7 +121,7 @@ pub(super) async fn choose(toolchain: &Toolchain, wanted: &Wanted, exactly: &str
     for (version, path) in installed {
         if fits(&version) {
             let how = How::Node(path.clone());
-            let told = version_of(&how).await?;
+            let told = version_of(&how, toolchain.time).await?;
             return program(how, told, &path);
         }
         seen.push(version);
@@ -144,10 +145,10 @@ fn version_text(version: &Version) -> String {
     format!("{}.{}.{}", version.major, version.minor, version.patch)
 }
 
-async fn version_of(how: &How) -> Result<String, Fault> {
+async fn version_of(how: &How, time: Duration) -> Result<String, Fault> {
     let told = match how {
-        How::Native(path) => output(path, vec!["--version".into()], "").await?,
-        How::Node(script) => output(Path::new(NODE), node(script, NODE_VERSION), "").await?,
+        How::Native(path) => output(path, vec!["--version".into()], "", time).await?,
+        How::Node(script) => output(Path::new(NODE), node(script, NODE_VERSION), "", time).await?,
     };
     let told = String::from_utf8_lossy(&told).into_owned();
     let named = told.lines().find_map(|line| line.strip_prefix("Version: "));
@@ -160,11 +161,16 @@ fn short_version(told: &str) -> Option<Version> {
 }
 
 /// What a compiler prints, within limits of time, size and memory, in an empty folder.
-async fn output(program: &Path, arguments: Vec<OsString>, input: &str) -> Result<Vec<u8>, Fault> {
+async fn output(
+    program: &Path,
+    arguments: Vec<OsString>,
+    input: &str,
+    time: Duration,
+) -> Result<Vec<u8>, Fault> {
     let folder =
         tempfile::tempdir().map_err(|error| unbuilt(format!("no folder for a compiler: {error}")))?;
     let bounds = Bounds {
-        time: limits::COMPILE_TIME,
+        time,
         output_bytes: limits::COMPILER_OUTPUT_BYTES,
         file_bytes: limits::COMPILER_FILE_BYTES,
         memory_bytes: (program != Path::new(NODE)).then_some(limits::COMPILER_MEMORY_BYTES),

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::fields::{AddressField, Amount};
 use super::sending::{Creates, Order, Sender, shown_receipt};
 use super::target::{Told, Wording};
-use super::{Asking, CallContext, Engine, check_key};
+use super::{CallContext, Engine, Wish, check_key};
 use crate::abi;
 use crate::chain::{At, Detail, Intent};
 use crate::fault::{Code, Fault};
@@ -69,7 +69,7 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
         let simulation = named.chain.simulate(&intent, At::Latest, Detail::Result).await?;
         return Ok(Response { told: Told::of(&simulation, &meant).accepted()?, ..Response::default() });
     }
-    let asking = Asking {
+    let asking = Wish {
         from: wording.from.as_deref(),
         token: request.capability_token.as_deref(),
         cap: request.spend_cap_wei.map(|cap| cap.0),

@@ -41,13 +41,13 @@ use crate::policy::{self, Asked, Grant};
 pub(crate) use context::is_name;
 pub use context::{CallContext, Progress, TenantName};
 use fields::ChainRef;
-use tenant::Tenant;
+use tenant::{Tenant, Tenants};
 pub use tools::Tool;
 
 /// Everything the toolbox can do.
 pub struct Engine {
     config: Config,
-    tenants: Mutex<HashMap<TenantName, Arc<Tenant>>>,
+    tenants: Arc<Tenants>,
     nodes: Mutex<HashMap<(String, u64), Arc<RpcChain>>>,
     turns: Mutex<HashMap<TenantName, Arc<Semaphore>>>,
 }
@@ -65,7 +65,7 @@ struct Known {
 }
 
 /// Who is to sign, and by what right.
-struct Asking<'a> {
+struct Wish<'a> {
     from: Option<&'a str>,
     token: Option<&'a str>,
     cap: Option<U256>,
@@ -75,7 +75,8 @@ struct Asking<'a> {
 impl Engine {
     /// An engine with this configuration. It reads nothing until it is called.
     pub fn new(config: Config) -> Self {
-        Self { config, tenants: Mutex::default(), nodes: Mutex::default(), turns: Mutex::default() }
+        let tenants = Arc::new(Tenants::new(&config.data));
+        Self { config, tenants, nodes: Mutex::default(), turns: Mutex::default() }
     }
 
     /// Does what a tool does. This is the only way in.
@@ -117,16 +118,8 @@ impl Engine {
         turns.entry(tenant.clone()).or_insert_with(fresh).clone()
     }
 
-    /// What belongs to a tenant, opened when it is needed first.
     pub(crate) fn tenant(&self, name: &TenantName) -> Result<Arc<Tenant>, Fault> {
-        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tenant) = tenants.get(name) {
-            return Ok(tenant.clone());
-        }
-        let folder = self.config.data.join("tenants").join(name.as_str());
-        let tenant = Arc::new(Tenant::open(&folder)?);
-        tenants.insert(name.clone(), tenant.clone());
-        Ok(tenant)
+        self.tenants.get(name)
     }
 
     /// Where compilers and libraries are.
@@ -138,6 +131,7 @@ impl Engine {
             installed: self.config.compiler_folder(),
             libraries,
             project_roots: self.config.project_roots.clone(),
+            time: self.config.compile_time(),
         }
     }
 
@@ -191,7 +185,7 @@ impl Engine {
         let node = match known {
             Some(node) => node,
             None => {
-                let node = Arc::new(RpcChain::connect(&profile, self.config.reach()).await?);
+                let node = Arc::new(RpcChain::connect(&profile, self.config.asking()).await?);
                 self.nodes.lock().unwrap_or_else(PoisonError::into_inner).insert(place, node.clone());
                 node
             }
@@ -220,7 +214,7 @@ impl Engine {
     async fn authorise(
         &self,
         named: &NamedChain,
-        asking: &Asking<'_>,
+        asking: &Wish<'_>,
         intent: impl FnOnce(Address) -> Intent,
     ) -> Result<(Key, Grant, Intent), Fault> {
         if named.chain.is_embedded() {

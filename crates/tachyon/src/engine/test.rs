@@ -9,8 +9,9 @@ use serde::Deserialize;
 use super::build::Build;
 use super::{CallContext, Engine};
 use crate::chain::aside;
+use crate::compile::Compiled;
 use crate::fault::{Code, Fault};
-use crate::runner::{self, Deadline, Plan, Report};
+use crate::runner::{self, Deadline, Plan, Report, Subject};
 use crate::{forge, limits};
 
 /// What to test.
@@ -73,8 +74,13 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
     context.progress.tell("testing");
     let cancelled = Arc::new(AtomicBool::new(false));
     let _stop = StopOnDrop(cancelled.clone());
-    let (artifacts, own_files, to_do) = (compiled.artifacts, compiled.own_files, plan.clone());
-    let work = move || runner::run(&artifacts, &own_files, &to_do, &Deadline::new(&cancelled));
+    let (compiled, to_do) = (Arc::new(compiled), plan.clone());
+    let tested = compiled.clone();
+    let work = move || {
+        let Compiled { artifacts, own_files, kit, .. } = tested.as_ref();
+        let subject = Subject { artifacts, own_files, sources: &kit.files };
+        runner::run(&subject, &to_do, &Deadline::new(&cancelled))
+    };
     let mut report = aside(work).await?;
     if report.unsupported > 0 {
         context.progress.tell("handing over to forge");

@@ -104,9 +104,12 @@ async fn run(
 ) -> Result<Verdicts, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("there is no room for forge: {error}"))?;
     project::write(folder.path(), kit, plan).map_err(|error| format!("forge's project: {error}"))?;
-    let any_of = |names: BTreeSet<&str>| format!("^({})$", names.into_iter().collect::<Vec<_>>().join("|"));
+    let any_of = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join("|");
     let contracts = any_of(wanted.iter().map(|(contract, _)| contract.as_str()).collect());
+    let contracts = format!("^({contracts})$");
+    // Tests are matched with their arguments.
     let tests = any_of(wanted.iter().map(|(_, test)| test.as_str()).collect());
+    let tests = format!(r"^({tests})\(");
     let root = folder.path().join(project::ROOT);
     // Without a network of its own nothing in it can be reached, and nothing it starts outlives it.
     let mut arguments: Vec<OsString> =

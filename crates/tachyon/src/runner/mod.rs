@@ -2,11 +2,13 @@
 
 mod cheats;
 mod fuzz;
+mod inline;
 mod invariant;
 mod link;
 mod machine;
 mod suite;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -18,6 +20,7 @@ use crate::fault::Fault;
 use crate::limits;
 use crate::registry::Artifact;
 use cheats::Vocabulary;
+use inline::InlineBook;
 
 /// What to run, and how.
 #[derive(Debug, Clone)]
@@ -133,22 +136,28 @@ impl<'a> Deadline<'a> {
     }
 }
 
+/// What is tested.
+pub(crate) struct Subject<'a> {
+    pub(crate) artifacts: &'a [Artifact],
+    /// The files the caller brought; only tests in them are run.
+    pub(crate) own_files: &'a [String],
+    /// All files by name.
+    pub(crate) sources: &'a BTreeMap<String, String>,
+}
+
 /// Runs all tests of a compilation.
-pub(crate) fn run(
-    artifacts: &[Artifact],
-    own: &[String],
-    plan: &Plan,
-    deadline: &Deadline<'_>,
-) -> Result<Report, Fault> {
-    let vocabulary = Vocabulary::of(artifacts);
+pub(crate) fn run(subject: &Subject<'_>, plan: &Plan, deadline: &Deadline<'_>) -> Result<Report, Fault> {
+    let artifacts = subject.artifacts;
+    let inline = InlineBook::of(subject.sources.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    let library = suite::Library { artifacts, vocabulary: Vocabulary::of(artifacts), inline };
     let mut report = Report { seed: plan.seed, ..Report::default() };
     for artifact in artifacts {
-        let chosen = own.contains(&artifact.path)
+        let chosen = subject.own_files.contains(&artifact.path)
             && artifact.path.contains(&plan.match_path)
             && artifact.name.contains(&plan.match_contract)
             && artifact.bytecode.len() > 2;
         if chosen {
-            report.suites.extend(suite::run(artifact, artifacts, &vocabulary, plan, deadline)?);
+            report.suites.extend(suite::run(artifact, &library, plan, deadline)?);
         }
     }
     report.count_again();

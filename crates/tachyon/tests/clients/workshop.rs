@@ -90,6 +90,9 @@ impl Workshop {
         }
         let npm = ["install", "--prefix", ".", "--ignore-scripts", "--no-audit", "--no-fund"];
         run(Command::new("npm").args(npm).args(PROGRAMS).current_dir(self.folder.join("programs")), node);
+        // The Inspector's command line asks the package that it is a part of for its version.
+        let whole = self.modules().join("@modelcontextprotocol/package.json");
+        write(&whole, r#"{ "name": "@modelcontextprotocol/inspector", "version": "1.0.3" }"#);
         for (package, place) in SUITES {
             let place = self.suites().join(place);
             fs::create_dir_all(&place).unwrap();

@@ -171,6 +171,9 @@ impl Cheats {
             }
             former_origin = ongoing.former_origin;
         }
+        // Value can only come from an account that is there.
+        let mut account = context.journaled_state.load_account_mut(call.address(0)?).map_err(broken)?;
+        account.touch();
         self.prank = Some(Prank {
             who: call.caller,
             depth: context.journaled_state.depth(),
@@ -235,8 +238,9 @@ impl Cheats {
                 if self.expected_revert.is_some() {
                     return Err("you must call another function prior to expecting a second revert".into());
                 }
+                let internal = self.internal_reverts;
                 self.expected_revert =
-                    Some(ExpectedRevert { depth, deepest: depth, wanted, by, reverter: None });
+                    Some(ExpectedRevert { depth, deepest: depth, internal, wanted, by, reverter: None });
                 nothing()
             }
         }

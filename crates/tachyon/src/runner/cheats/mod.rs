@@ -23,6 +23,7 @@ use revm::interpreter::{
 };
 
 use super::machine::{Ctx, SENDER};
+use crate::limits;
 use crate::registry::Artifact;
 use expect::{ExpectedCall, ExpectedEmit, ExpectedRevert};
 use mock::Mock;
@@ -133,6 +134,10 @@ pub(super) struct Cheats {
     labels: HashMap<Address, String>,
     snapshots: Snapshots,
     random: fastrand::Rng,
+    /// Whether a revert may be expected of the test's own code.
+    pub(super) internal_reverts: bool,
+    /// How many bytes cheatcodes were given in this call of the test.
+    given: usize,
     /// What this runner was asked for and cannot do.
     pub(super) unsupported: Option<String>,
     /// Whether the test asked to be skipped, and why.
@@ -157,6 +162,8 @@ impl Cheats {
             labels: HashMap::new(),
             snapshots: Snapshots::default(),
             random: fastrand::Rng::with_seed(seed),
+            internal_reverts: false,
+            given: 0,
             unsupported: None,
             skipped: None,
             rejected: false,
@@ -167,6 +174,7 @@ impl Cheats {
     /// Forgets what belongs to one call of a test.
     pub(super) fn begin(&mut self) {
         self.rejected = false;
+        self.given = 0;
     }
 
     /// What was expected and did not come, at the end of a test.
@@ -183,6 +191,7 @@ impl Cheats {
     /// A call to the cheatcodes.
     fn cheat(&mut self, context: &mut Ctx, inputs: &CallInputs) -> CallOutcome {
         let data = inputs.input.bytes(context);
+        self.given = self.given.saturating_add(data.len());
         let (result, output) = match self.answer(context, inputs, &data) {
             Ok(output) => (InstructionResult::Return, output),
             Err(Refusal::Words(words)) => (InstructionResult::Revert, cheatcode_error(&words)),
@@ -200,6 +209,12 @@ impl Cheats {
         let Some((selector, body)) = data.split_first_chunk::<4>() else {
             return Err("a cheatcode without a selector".into());
         };
+        if self.given > limits::CHEAT_BYTES {
+            return Err(Refusal::Unsupported(format!(
+                "more than {} bytes for cheatcodes",
+                limits::CHEAT_BYTES
+            )));
+        }
         let vocabulary = self.vocabulary.clone();
         let function = vocabulary.functions.get(&Selector::from(*selector));
         let unknown = || Refusal::Unsupported(format!("the cheatcode 0x{}", hex::encode(selector)));
@@ -233,13 +248,13 @@ impl Cheats {
     }
 
     /// Judges what a call or creation ended with: expectations about reverts first, then about events.
-    fn judge(&mut self, context: &mut Ctx, ended: &mut InterpreterResult, dummy: &Bytes) -> Judged {
+    fn judge(&mut self, context: &mut Ctx, ended: &mut InterpreterResult, frame: &Frame) -> Judged {
         let depth = context.journaled_state.depth();
         if let Some(expected) = self.expected_revert.take_if(|expected| depth <= expected.depth) {
             return match expected.judge(ended) {
                 Ok(()) => {
                     ended.result = InstructionResult::Return;
-                    ended.output = dummy.clone();
+                    ended.output = frame.dummy.clone();
                     Judged::AsExpected
                 }
                 Err(words) => {
@@ -248,7 +263,10 @@ impl Cheats {
                 }
             };
         }
-        if ended.result.is_ok() && self.expected_emits.iter().any(|emit| emit.depth == depth) {
+        if ended.result.is_ok()
+            && frame.may_emit
+            && self.expected_emits.iter().any(|emit| emit.depth == depth)
+        {
             if self.expected_emits.iter().filter(|emit| emit.depth == depth).all(|emit| emit.found) {
                 self.expected_emits.retain(|emit| emit.depth != depth);
             } else {
@@ -259,6 +277,14 @@ impl Cheats {
         }
         Judged::Other
     }
+}
+
+/// What kind of call or creation came to its end.
+struct Frame {
+    /// What its caller gets where a revert was expected.
+    dummy: Bytes,
+    /// Calls that change nothing emit nothing; a test may make some while it says what it expects.
+    may_emit: bool,
 }
 
 /// What judging found.
@@ -358,7 +384,11 @@ impl Inspector<Ctx> for Cheats {
         {
             expected.reverter.get_or_insert(inputs.target_address);
         }
-        self.judge(context, &mut outcome.result, &dummy_output());
+        self.judge(
+            context,
+            &mut outcome.result,
+            &Frame { dummy: dummy_output(), may_emit: !inputs.is_static },
+        );
     }
 
     fn create(&mut self, context: &mut Ctx, inputs: &mut CreateInputs) -> Option<CreateOutcome> {
@@ -376,7 +406,8 @@ impl Inspector<Ctx> for Cheats {
         {
             self.created.push((address, artifact));
         }
-        if self.judge(context, &mut outcome.result, &Bytes::new()) == Judged::AsExpected {
+        let frame = Frame { dummy: Bytes::new(), may_emit: true };
+        if self.judge(context, &mut outcome.result, &frame) == Judged::AsExpected {
             // Not the zero address, which callers take for a failure.
             outcome.address = Some(Address::with_last_byte(1));
         }

@@ -14,8 +14,8 @@ use super::dispatch::{Call, nothing, number};
 use super::{Refusal, Returned};
 use crate::runner::machine::{Ctx, Db};
 
-/// States one test may keep at the same time.
-const STATES: usize = 256;
+/// Accounts and slots that all states a test keeps may have together.
+const ENTRIES: usize = 1 << 20;
 /// The depth of the test itself; what calls it has nothing left to undo.
 const TEST_DEPTH: usize = 1;
 
@@ -46,6 +46,13 @@ struct Section {
     /// What the frame had spent after its newest instruction; nothing right after the beginning, so that the beginning itself
     /// does not count.
     spent: Option<u64>,
+}
+
+impl Saved {
+    fn entries(&self) -> usize {
+        let in_db: usize = self.db.cache.accounts.values().map(|account| 1 + account.storage.len()).sum();
+        in_db + self.state.values().map(|account| 1 + account.storage.len()).sum::<usize>()
+    }
 }
 
 impl Snapshots {
@@ -111,9 +118,6 @@ impl Snapshots {
     }
 
     fn save(&mut self, context: &Ctx, call: &Call<'_>) -> Returned {
-        if self.states.len() >= STATES {
-            return Err(Refusal::Unsupported(format!("{} more than {STATES} times", call.name())));
-        }
         let journal = &context.journaled_state;
         let saved = Saved {
             db: journal.database.clone(),
@@ -121,6 +125,11 @@ impl Snapshots {
             transient: journal.inner.transient_storage.clone(),
             block: context.block.clone(),
         };
+        let kept: usize = self.states.values().map(|saved| saved.entries()).sum();
+        if kept + saved.entries() > ENTRIES {
+            let what = format!("the cheatcode {} for more than {ENTRIES} entries", call.function.signature());
+            return Err(Refusal::Unsupported(what));
+        }
         let id = self.next;
         self.next += U256::from(1);
         self.states.insert(id, Arc::new(saved));
