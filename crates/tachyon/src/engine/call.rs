@@ -59,7 +59,7 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
     }
     let tenant = engine.tenant(&context.tenant)?;
     let wording = request.wording;
-    let named = engine.chain(&tenant, wording.chain_id.as_ref()).await?;
+    let named = engine.chain_of(&tenant, &wording).await?;
     let to = request.to.0;
     let meant = wording.understand(&tenant, &named.chain.identity(), Some(to))?;
     let value = wording.value();
@@ -68,6 +68,11 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
         let intent = draft(engine.caller(&named, wording.from.as_deref())?);
         let simulation = named.chain.simulate(&intent, At::Latest, Detail::Result).await?;
         return Ok(Response { told: Told::of(&simulation, &meant).accepted()?, ..Response::default() });
+    }
+    if wording.rpc_url.is_some() {
+        let message =
+            "`rpc_url` is for asking only; register the chain to send to it, or set `simulate_only`";
+        return Err(Fault::invalid(message));
     }
     let asking = Wish {
         from: wording.from.as_deref(),

@@ -30,7 +30,7 @@ use tokio::sync::Semaphore;
 use crate::abi;
 use crate::chain::embedded::{self, accounts};
 use crate::chain::profile::{Profile, presets};
-use crate::chain::rpc::RpcChain;
+use crate::chain::rpc::{INLINE, RpcChain};
 use crate::chain::{Chain, Intent};
 use crate::compile::Toolchain;
 use crate::config::Config;
@@ -41,6 +41,7 @@ use crate::policy::{self, Asked, Grant};
 pub(crate) use context::is_name;
 pub use context::{CallContext, Progress, TenantName};
 use fields::ChainRef;
+use target::Wording;
 use tenant::{Tenant, Tenants};
 pub use tools::Tool;
 
@@ -191,6 +192,19 @@ impl Engine {
             }
         };
         Ok(NamedChain { name: profile.id, chain: Chain::Rpc(node) })
+    }
+
+    /// The chain of a call as it is written: a registered one, or a node that is only asked.
+    async fn chain_of(&self, tenant: &Tenant, wording: &Wording) -> Result<NamedChain, Fault> {
+        let Some(url) = &wording.rpc_url else { return self.chain(tenant, wording.chain_id.as_ref()).await };
+        let node = RpcChain::inline(url, self.config.asking()).await?;
+        let (id, wanted) = (node.id(), wording.chain_id.as_ref());
+        if let Some(wanted) = wanted.filter(|wanted| wanted.0 != id.to_string()) {
+            let message =
+                format!("the node of `rpc_url` is of chain {id}, not `{}`; leave one of them out", wanted.0);
+            return Err(Fault::invalid(message));
+        }
+        Ok(NamedChain { name: INLINE.into(), chain: Chain::Rpc(Arc::new(node)) })
     }
 
     /// The first funded account of the embedded chain.

@@ -32,7 +32,7 @@ pub(crate) type Response = Told;
 pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext) -> Result<Response, Fault> {
     let tenant = engine.tenant(&context.tenant)?;
     let wording = request.wording;
-    let named = engine.chain(&tenant, wording.chain_id.as_ref()).await?;
+    let named = engine.chain_of(&tenant, &wording).await?;
     let to = request.to.map(|to| to.0);
     if to.is_none() && wording.data.is_none() {
         return Err(Fault::invalid(

@@ -18,6 +18,9 @@ pub(super) struct Wording {
     /// The chain; the embedded one when left out.
     #[serde(default)]
     pub(super) chain_id: Option<ChainRef>,
+    /// The URL of a node to ask instead of a registered chain. Nothing is sent to it: register it for that.
+    #[serde(default)]
+    pub(super) rpc_url: Option<String>,
     /// Who calls and pays: an account by its name or address. Where nothing is sent, any address will do.
     #[serde(default)]
     pub(super) from: Option<String>,

@@ -17,11 +17,12 @@ use crate::runner::{Plan, Report, Status};
 use verdicts::Verdicts;
 
 /// Cheatcodes that reach outside of the machine. Nobody may have them, so a test that needs one is not handed over.
-const OUTSIDE: [&str; 17] = [
+const OUTSIDE: [&str; 22] = [
     "ffi",
     "tryFfi",
     "env",
     "setEnv",
+    "resolveEnv",
     "read",
     "write",
     "remove",
@@ -32,9 +33,13 @@ const OUTSIDE: [&str; 17] = [
     "isFile",
     "fsMetadata",
     "closeFile",
+    "dumpState",
+    "loadAllocs",
+    "prompt",
     "createFork",
     "createSelectFork",
     "rpc",
+    "eth_getLogs",
 ];
 
 /// The program, where there is one: what the operator says, or what is on the path.

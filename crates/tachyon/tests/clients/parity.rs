@@ -161,7 +161,7 @@ fn ours(shop: &Workshop, group: &Group, sources: &Sources) -> Option<Verdicts> {
         .to_string(),
     );
     let request = json!({
-        "sources": sources.files, "remappings": REMAPPINGS, "evm_version": "paris", "block_number": BLOCK.0,
+        "sources": sources.files, "remappings": REMAPPINGS, "evm_version": "paris", "optimize": false, "block_number": BLOCK.0,
         "block_timestamp": BLOCK.1,
     });
     let mut command = Command::new(env!("CARGO_BIN_EXE_tachyon"));
@@ -246,7 +246,7 @@ impl Project {
             &root.join("foundry.toml"),
             &format!(
                 "[profile.default]\nsrc = 'src/v0.8/{folder}'\ntest = 'src/v0.8/{folder}'\nlibs = []\nsolc = '{}'\noffline = true\n\
-             optimizer = true\noptimizer_runs = 200\nevm_version = 'paris'\nauto_detect_remappings = false\n\
+             optimizer = false\nevm_version = 'paris'\nauto_detect_remappings = false\n\
              remappings = [{}]\nblock_number = {}\nblock_timestamp = {}\n[lint]\nlint_on_build = false\n",
                 shop.compiler_program(group.solc).display(),
                 remappings.join(", "),

@@ -410,6 +410,19 @@ fn chains_are_registered_only_when_they_are_what_they_say_and_where_they_may_be(
     let told = open
         .done("simulate", json!({ "chain_id": CHAIN, "to": "0x00000000000000000000000000000000000000aa" }));
     assert_eq!(told["gas_estimate"], 60_000);
+    // A node can be asked without being registered, from where it may be, and is sent nothing.
+    let asked = |extra: Value| {
+        let mut request = json!({ "rpc_url": node.url, "to": "0x00000000000000000000000000000000000000aa" });
+        request.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        request
+    };
+    assert_eq!(open.done("simulate", asked(json!({ "chain_id": CHAIN })))["gas_estimate"], 60_000);
+    open.done("call", asked(json!({ "simulate_only": true })));
+    open.refused("simulate", asked(json!({ "chain_id": 1 })), "INVALID_REQUEST");
+    open.refused("call", asked(json!({})), "INVALID_REQUEST");
+    let told = strict.refused("simulate", asked(json!({})), "CHAIN_NOT_FOUND");
+    assert!(!told.to_string().contains("secret-path"), "{told}");
+    assert_eq!(node.mined(), 0);
     let secret = json!({ "id": "thief", "rpc_url": "$env:PATH", "chain_id": 1 });
     open.refused("chain_register", secret, "CHAIN_NOT_FOUND");
 }

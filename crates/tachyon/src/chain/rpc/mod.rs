@@ -16,6 +16,8 @@ use crate::limits;
 pub(crate) use guard::Reach;
 use wire::{AnswerError, Wire, WireError};
 
+/// What a node is called that nobody registered.
+pub(crate) const INLINE: &str = "inline";
 /// A tip that gets a transaction mined on a chain whose node does not suggest one.
 const USUAL_TIP: u128 = 1_000_000_000;
 
@@ -37,15 +39,33 @@ pub(crate) struct RpcChain {
 impl RpcChain {
     /// Connects, and checks that the node is of the chain the profile says.
     pub(crate) async fn connect(profile: &Profile, asking: Asking) -> Result<Self, Fault> {
+        let chain = Self::reach(profile, asking).await?;
+        chain.verify().await?;
+        Ok(chain)
+    }
+
+    /// Connects to a node of whatever chain it says it is of.
+    pub(crate) async fn inline(url: &str, asking: Asking) -> Result<Self, Fault> {
+        let (id, name, rpc_url) = (INLINE.into(), INLINE.into(), url.to_owned());
+        let mut chain =
+            Self::reach(&Profile { id, name, chain_id: 0, rpc_url, explorer: None }, asking).await?;
+        chain.chain_id = chain.said_id().await?;
+        Ok(chain)
+    }
+
+    async fn reach(profile: &Profile, asking: Asking) -> Result<Self, Fault> {
         let not_found =
             |what: String| Fault::new(Code::ChainNotFound, format!("chain `{}`: {what}", profile.id));
         let address = profile.address().map_err(|error| not_found(error.to_string()))?;
         let place =
             guard::resolve(&address, asking.reach).await.map_err(|error| not_found(error.to_string()))?;
         let wire = Wire::new(place, asking.patience).map_err(|error| Fault::internal(error.to_string()))?;
-        let chain = Self { name: profile.id.clone(), chain_id: profile.chain_id, wire };
-        chain.verify().await?;
-        Ok(chain)
+        Ok(Self { name: profile.id.clone(), chain_id: profile.chain_id, wire })
+    }
+
+    async fn said_id(&self) -> Result<u64, Fault> {
+        let said: U256 = self.ask("eth_chainId", json!([])).await?;
+        u64::try_from(said).map_err(|_| self.nonsense("eth_chainId", "a number of more than 64 bits"))
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -54,8 +74,8 @@ impl RpcChain {
 
     /// Asks the node which chain it is.
     pub(crate) async fn verify(&self) -> Result<(), Fault> {
-        let said: U256 = self.ask("eth_chainId", json!([])).await?;
-        if said != U256::from(self.chain_id) {
+        let said = self.said_id().await?;
+        if said != self.chain_id {
             let message = format!(
                 "the node of chain `{}` is of chain {said}, not {}; nothing was sent, correct the registration",
                 self.name, self.chain_id
