@@ -10,9 +10,8 @@ use crate::workshop::{Workshop, run};
 /// One question of the Inspector to a server that it starts for it.
 fn ask(shop: &Workshop, data: &Path, question: &[&str]) -> Value {
     let mut command: Command = shop.script("@modelcontextprotocol/inspector-cli/build/index.js");
-    command.arg(env!("CARGO_BIN_EXE_tachyon")).arg("--mcp");
-    command.args(["-e", &format!("TACHYON_DATA={}", data.display())]);
-    command.args(["-e", &format!("TACHYON_CONFIG={}", data.join("config.json").display())]);
+    command.arg(env!("CARGO_BIN_EXE_tachyon")).arg("--mcp").arg("--data").arg(data);
+    command.arg("--config").arg(data.join("config.json"));
     let told =
         run(command.arg("--method").args(question), "the Inspector and the server did not come to terms");
     serde_json::from_str(&told).unwrap_or_else(|error| panic!("{error}: {told}"))

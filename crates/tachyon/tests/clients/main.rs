@@ -3,6 +3,7 @@
 //! Packages are installed once, below the target directory, with pip and npm. Where that is not possible these tests fail and
 //! say what is missing: a skipped proof is none.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test speaks")]
+#![expect(clippy::print_stdout, reason = "a long comparison says what it has compared")]
 
 mod handover;
 mod inspector;

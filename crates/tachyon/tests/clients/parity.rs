@@ -157,6 +157,7 @@ fn ours(shop: &Workshop, group: &Group, sources: &Sources) -> Option<Verdicts> {
         &config,
         &json!({
             "solc": shop.compiler(group.solc), "libraries": [shop.suites()], "forge": "/no/such/program",
+            "compile_seconds": 1_800,
         })
         .to_string(),
     );

@@ -207,14 +207,12 @@ where
             };
             let Some(message) = self.read(line).await else { continue };
             match &message {
-                JsonRpcMessage::Request(request) => {
-                    if !self.unanswered.add(request.id.clone()) {
-                        let id = serde_json::to_value(&request.id).unwrap_or_default();
-                        let most = limits::REQUESTS_WAITING;
-                        let message = format!("{most} requests wait for their answers; wait for one of them");
-                        self.refuse(id, -32000, &message).await;
-                        continue;
-                    }
+                JsonRpcMessage::Request(request) if !self.unanswered.add(request.id.clone()) => {
+                    let id = serde_json::to_value(&request.id).unwrap_or_default();
+                    let most = limits::REQUESTS_WAITING;
+                    let message = format!("{most} requests wait for their answers; wait for one of them");
+                    self.refuse(id, -32000, &message).await;
+                    continue;
                 }
                 JsonRpcMessage::Notification(told) => {
                     if let ClientNotification::CancelledNotification(cancelled) = &told.notification
