@@ -1,7 +1,7 @@
 //! Other programs, run so that they cannot run away: a folder, an input, no variables but the path, and limits.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -57,19 +57,18 @@ impl Child<'_> {
     /// Runs it to its end. Whoever stops waiting ends it.
     pub(crate) async fn run(self) -> Result<Ended, ChildError> {
         let shown = self.program.display().to_string();
-        let failed = |error: std::io::Error| match error.kind() {
-            std::io::ErrorKind::NotFound => ChildError::Missing(shown.clone()),
-            _ => ChildError::Io(shown.clone(), error),
-        };
-        let mut command = Command::new(self.program);
-        command.args(&self.arguments).env_clear().env("HOME", self.folder);
+        let failed = |error: std::io::Error| ChildError::Io(shown.clone(), error);
+        let program = found(self.program).ok_or_else(|| ChildError::Missing(shown.clone()))?;
+        // The shell sets the limits before the program begins, and is gone then: nothing it does escapes them.
+        let mut command = Command::new("/bin/sh");
+        command.arg("-c").arg(self.bounds.script()).arg(program).args(&self.arguments);
+        command.env_clear().env("HOME", self.folder);
         if let Some(path) = std::env::var_os("PATH") {
             command.env("PATH", path);
         }
         command.current_dir(self.folder).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(failed)?;
-        restrain(&child, self.bounds);
         let (Some(mut stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
@@ -98,20 +97,26 @@ impl Child<'_> {
     }
 }
 
-/// Limits that the system enforces.
-#[cfg(target_os = "linux")]
-fn restrain(child: &tokio::process::Child, bounds: Bounds) {
-    use rustix::process::{Pid, Resource, Rlimit, prlimit};
-    let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    let at_most = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
-    // A child that is gone by now needs no limits.
-    let _ = prlimit(pid, Resource::Cpu, at_most(bounds.time.as_secs()));
-    let _ = prlimit(pid, Resource::Fsize, at_most(bounds.file_bytes));
-    let _ = prlimit(pid, Resource::Core, at_most(0));
-    if let Some(most) = bounds.memory_bytes {
-        let _ = prlimit(pid, Resource::As, at_most(most));
+impl Bounds {
+    /// Limits that the system enforces, and then the program. Where a system does not know one of them, time is left.
+    fn script(&self) -> String {
+        let mut limits = vec![
+            format!("-t {}", self.time.as_secs().max(1)),
+            // In blocks of 512 bytes, and memory in those of 1,024.
+            format!("-f {}", self.file_bytes / 512),
+            "-c 0".to_owned(),
+        ];
+        limits.extend(self.memory_bytes.map(|most| format!("-v {}", most / 1024)));
+        let set: Vec<String> = limits.iter().map(|limit| format!("ulimit {limit} 2>/dev/null")).collect();
+        format!("{}; exec \"$0\" \"$@\"", set.join("; "))
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-fn restrain(_: &tokio::process::Child, _: Bounds) {}
+/// Where a program is: at its path, or by its name in the folders of the path.
+pub(crate) fn found(program: &Path) -> Option<PathBuf> {
+    if program.components().count() > 1 {
+        return program.is_file().then(|| program.to_owned());
+    }
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(program)).find(|path| path.is_file())
+}

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::pragma::Wanted;
 use super::{Toolchain, unbuilt};
-use crate::child::{Bounds, Child};
+use crate::child::{self, Bounds, Child};
 use crate::fault::Fault;
 use crate::limits;
 
@@ -100,9 +100,7 @@ pub(super) async fn choose(toolchain: &Toolchain, wanted: &Wanted, exactly: &str
         exact && wanted.accepts(version)
     };
     let mut seen = Vec::new();
-    let native = std::env::var_os("PATH").and_then(|path| {
-        std::env::split_paths(&path).map(|folder| folder.join("solc")).find(|path| path.is_file())
-    });
+    let native = child::found(Path::new("solc"));
     for path in toolchain.configured.iter().chain(&native) {
         let how = match path.extension().is_some_and(|extension| extension == "js") {
             true => How::Node(path.clone()),

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::child::{Bounds, Child};
+use crate::child::{self, Bounds, Child};
 use crate::compile::Kit;
 use crate::limits;
 use crate::runner::{Plan, Report, Status};
@@ -44,20 +44,14 @@ const OUTSIDE: [&str; 22] = [
 
 /// The program, where there is one: what the operator says, or what is on the path.
 pub(crate) fn find(configured: Option<&Path>) -> Option<PathBuf> {
-    if let Some(path) = configured {
-        return Some(path.to_owned());
-    }
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join("forge")).find(|path| path.is_file())
+    configured.map(Path::to_owned).or_else(|| child::found(Path::new("forge")))
 }
 
 /// Has the unsupported tests of a report judged, and says in each case who judged it or why nobody did.
 pub(crate) async fn judge(forge: Option<&Path>, kit: &Kit, plan: &Plan, report: &mut Report) {
     let wanted = wanted(report);
-    if wanted.is_empty() {
-        return;
-    }
     let verdicts = match forge {
+        _ if wanted.is_empty() => Err("nothing was handed over".to_owned()),
         None => Err("forge, which might have it, is not installed".to_owned()),
         Some(forge) => run(forge, kit, plan, &wanted).await,
     };

@@ -24,10 +24,14 @@ impl Drop for Server {
 }
 
 fn serve() -> Server {
+    serve_with(json!({}))
+}
+
+fn serve_with(mut config: Value) -> Server {
     let tenants = json!([{ "name": "one", "token": "$env:TOKEN" }, { "name": "two", "token": "$env:OTHER" }]);
-    let home = Home::with(json!({ "tenants": tenants, "client_seconds": 1 }))
-        .variable("TOKEN", TOKEN)
-        .variable("OTHER", "another-token-nobody-can-guess");
+    config["tenants"] = tenants;
+    let home =
+        Home::with(config).variable("TOKEN", TOKEN).variable("OTHER", "another-token-nobody-can-guess");
     let mut command = home.command();
     let mut child =
         command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
@@ -106,7 +110,7 @@ fn verbs_answer_over_rest_and_rpc_each_for_its_tenant() {
 
 #[test]
 fn clients_that_stall_are_sent_away_and_others_are_served() {
-    let server = serve();
+    let server = serve_with(json!({ "client_seconds": 2 }));
     let begin = |text: &str| {
         let mut stream = TcpStream::connect(&server.address).unwrap();
         stream.write_all(text.as_bytes()).unwrap();

@@ -12,8 +12,6 @@ const KEY: &str = "0x4f3edf983ac636a65a842ce7c78d9aa706d3b113bce9c46f30d7d21715b
 pub(crate) fn config(node: &Node) -> Value {
     json!({
         "allow_private_rpc": true,
-        "receipt_seconds": 1,
-        "rpc_seconds": 1,
         "chains": [{ "id": "test", "name": "Test", "chain_id": CHAIN, "rpc_url": node.url }],
         "accounts": [{ "name": "payer", "key": "$env:PAYER_KEY" }],
         "policies": [{
@@ -22,6 +20,13 @@ pub(crate) fn config(node: &Node) -> Value {
             "targets": [{ "address": "0x00000000000000000000000000000000000000aa", "methods": ["poke(uint256)"] }],
         }],
     })
+}
+
+/// The same for one who does not wait for what does not come.
+fn impatient(node: &Node) -> Value {
+    let mut config = config(node);
+    config["receipt_seconds"] = json!(1);
+    config
 }
 
 /// A home with a policy for the chain of this node.
@@ -185,12 +190,18 @@ fn whatever_a_node_does_a_retry_ends_with_one_deployment() {
     for (method, lie) in lies {
         let node = Node::start();
         let home = home(&node);
+        let mut config = impatient(&node);
+        if let Turn::Stall = lie() {
+            config["rpc_seconds"] = json!(1);
+        }
+        home.configure(config);
         node.behave(move |asked, _| if asked == method { lie() } else { Turn::Honest });
         let told = home.run("deploy", deploy("k"));
         assert_eq!(told["ok"], false, "{method}: {told}");
         let looked = home.done("registry_lookup", json!({ "idempotency_key": "k", "chain_id": "test" }));
         assert_ne!(looked["confirmed"], true, "{method}: nothing is done that is not known to be: {looked}");
         node.behave(|_, _| Turn::Honest);
+        home.configure(self::config(&node));
         let told = home.done("deploy", deploy("k"));
         assert_eq!(node.mined(), 1, "{method}: {told}");
         let looked = home.done("registry_lookup", json!({ "idempotency_key": "k", "chain_id": "test" }));
@@ -231,6 +242,7 @@ const PAYER: &str = "0x90F8bf6A479f320ead074411a4B0e7944Ea8c9C1";
 fn a_transaction_whose_nonce_was_taken_frees_its_key_when_that_is_settled() {
     let node = Node::start();
     let home = home(&node);
+    home.configure(impatient(&node));
     node.ledger.lock().unwrap().holding = true;
     let told = home.refused("deploy", deploy("stuck"), "DEPLOY_FAILED");
     assert_eq!(told["retry"], true, "{told}");
@@ -244,6 +256,7 @@ fn a_transaction_whose_nonce_was_taken_frees_its_key_when_that_is_settled() {
     mine(PAYER);
     home.refused("deploy", deploy("stuck"), "DEPLOY_FAILED");
     assert_eq!(node.mined(), 1);
+    home.configure(config(&node));
     for _ in 0..12 {
         mine("0x00000000000000000000000000000000000000aa");
     }
@@ -256,6 +269,7 @@ fn a_transaction_whose_nonce_was_taken_frees_its_key_when_that_is_settled() {
 fn a_node_that_is_late_with_receipts_gets_no_second_transaction() {
     let node = Node::start();
     let home = home(&node);
+    home.configure(impatient(&node));
     node.behave(|asked, _| match asked {
         "eth_getTransactionReceipt" => Turn::Say(json!({ "result": null })),
         _ => Turn::Honest,
@@ -265,6 +279,7 @@ fn a_node_that_is_late_with_receipts_gets_no_second_transaction() {
         assert_eq!((&told["retry"], node.mined()), (&json!(true), 1), "{told}");
     }
     node.behave(|_, _| Turn::Honest);
+    home.configure(config(&node));
     assert_eq!(home.done("deploy", deploy("k"))["existing"], true);
     assert_eq!(node.mined(), 1);
 }
