@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use crate::chain::profile::Profile;
-use crate::chain::rpc::Reach;
+use crate::chain::rpc::{Asking, Reach};
 use crate::engine::TenantName;
+use crate::limits;
 use crate::policy::keys::{AccountConfig, SecretRef};
 use crate::policy::{MIN_TOKEN, Policy};
 
@@ -22,6 +24,8 @@ pub struct Config {
     pub(crate) default_chain: Option<String>,
     /// A Solidity compiler to use before all others.
     pub(crate) solc: Option<PathBuf>,
+    /// The program tests are handed to when they need what the built-in runner lacks; the one on the path when left out.
+    pub(crate) forge: Option<PathBuf>,
     /// Folders that imports like `@openzeppelin/…` are looked for in, as `node_modules` is.
     pub(crate) libraries: Vec<PathBuf>,
     /// Folders whose projects may be compiled in place.
@@ -30,6 +34,12 @@ pub struct Config {
     pub(crate) chains: Vec<Profile>,
     /// How many seconds to wait for a receipt; two minutes when left out.
     pub(crate) receipt_seconds: Option<u64>,
+    /// How many seconds a node may take for one answer; twenty when left out.
+    pub(crate) rpc_seconds: Option<u64>,
+    /// How many seconds a compiler may run; five minutes when left out.
+    pub(crate) compile_seconds: Option<u64>,
+    /// How many seconds an HTTP client may take to send a request; thirty when left out.
+    pub(crate) client_seconds: Option<u64>,
     /// Whether nodes may be on this machine or in its networks.
     pub(crate) allow_private_rpc: bool,
     /// Who signs.
@@ -130,8 +140,19 @@ impl Config {
         self.data.join("libraries")
     }
 
-    pub(crate) fn reach(&self) -> Reach {
-        if self.allow_private_rpc { Reach::Private } else { Reach::Public }
+    /// Where keys are kept that this program made or took in.
+    pub(crate) fn key_folder(&self) -> PathBuf {
+        self.data.join("keys")
+    }
+
+    /// How nodes are asked.
+    pub(crate) fn asking(&self) -> Asking {
+        let reach = if self.allow_private_rpc { Reach::Private } else { Reach::Public };
+        Asking { reach, patience: self.rpc_seconds.map_or(limits::RPC_TIME, Duration::from_secs) }
+    }
+
+    pub(crate) fn compile_time(&self) -> Duration {
+        self.compile_seconds.map_or(limits::COMPILE_TIME, Duration::from_secs)
     }
 
     fn check(&self) -> Result<(), ConfigError> {

@@ -5,12 +5,14 @@
 
 mod abi;
 mod chain;
+mod child;
 pub mod cli;
 mod clock;
 mod compile;
 mod config;
 mod engine;
 mod fault;
+mod forge;
 mod journal;
 mod limits;
 mod policy;

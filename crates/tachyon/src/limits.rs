@@ -13,9 +13,11 @@ pub(crate) const SOURCE_BYTES: usize = 24 << 20;
 /// What a compiler may print.
 pub(crate) const COMPILER_OUTPUT_BYTES: usize = 256 << 20;
 /// How long a compiler may run.
-pub(crate) const COMPILE_TIME: Duration = Duration::from_secs(180);
+pub(crate) const COMPILE_TIME: Duration = Duration::from_secs(300);
 /// Memory a compiler may use, where the system can hold it to that.
 pub(crate) const COMPILER_MEMORY_BYTES: u64 = 4 << 30;
+/// The largest file a compiler may write; it has no reason to write any.
+pub(crate) const COMPILER_FILE_BYTES: u64 = 1 << 20;
 /// Compilers at work at the same time.
 pub(crate) const COMPILERS_AT_ONCE: usize = 2;
 /// How deep values of an ABI may nest.
@@ -42,12 +44,22 @@ pub(crate) const RPC_ANSWER_BYTES: usize = 32 << 20;
 pub(crate) const RECEIPT_TIME: Duration = Duration::from_secs(120);
 /// How often to ask for a receipt.
 pub(crate) const RECEIPT_PAUSE: Duration = Duration::from_millis(300);
+/// How many blocks back a used nonce must be before a transaction that has none of them is given up.
+pub(crate) const SETTLED_BLOCKS: u64 = 12;
 /// Gas one test case may use.
 pub(crate) const TEST_GAS: u64 = 1 << 30;
 /// Memory the machine may use within one test case.
 pub(crate) const TEST_MEMORY_BYTES: u64 = 128 << 20;
+/// What the cheatcodes of one test may be given: some keep it, and none of it costs gas.
+pub(crate) const CHEAT_BYTES: usize = 256 << 20;
 /// How long all tests of one request may run.
 pub(crate) const TEST_TIME: Duration = Duration::from_secs(300);
+/// How long another test runner may take to compile and judge what ours cannot.
+pub(crate) const FORGE_TIME: Duration = Duration::from_secs(300);
+/// What it may print.
+pub(crate) const FORGE_OUTPUT_BYTES: usize = 256 << 20;
+/// The largest file it may write.
+pub(crate) const FORGE_FILE_BYTES: u64 = 512 << 20;
 /// Runs of one fuzz test.
 pub(crate) const FUZZ_RUNS: u32 = 256;
 /// The most fuzz runs a caller may ask for.
@@ -58,8 +70,24 @@ pub(crate) const FUZZ_REJECTS: u32 = 65_536;
 pub(crate) const INVARIANT_RUNS: u32 = 32;
 /// Calls in one sequence of an invariant test.
 pub(crate) const INVARIANT_DEPTH: u32 = 32;
+/// HTTP connections at the same time.
+pub(crate) const CONNECTIONS: usize = 256;
+/// The head of an HTTP request.
+pub(crate) const HEADER_BYTES: usize = 64 << 10;
+/// How long an HTTP client may take for the head of a request, and again for its body.
+pub(crate) const CLIENT_TIME: Duration = Duration::from_secs(30);
+/// How long one HTTP connection may last, whatever happens on it.
+pub(crate) const CONNECTION_TIME: Duration = Duration::from_secs(3_600);
+/// How long to wait when a connection could not be taken.
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// How long requests under way may take when the server is told to end.
+pub(crate) const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
+/// Requests of one MCP client that may wait for their answers.
+pub(crate) const REQUESTS_WAITING: usize = 1_024;
 /// Calls a tenant may have at work at the same time.
 pub(crate) const CALLS_AT_ONCE: usize = 64;
+/// The most sequences, and calls in one, that a test may ask for.
+pub(crate) const INVARIANT_MOST: u32 = 1_000;
 /// Characters of one error message; a longer one is cut.
 pub(crate) const MESSAGE_CHARS: usize = 4_000;
 /// Frames of one call trace.

@@ -34,4 +34,10 @@ pub(super) const BENCHES: &[Bench] = &[
         targets: &["mcp"],
         description: "calls of a server's tools against bare clients of the SDKs, connecting ten servers at once",
     },
+    Bench {
+        name: "tachyon",
+        package: "tachyon",
+        targets: &["tachyon"],
+        description: "compile and test a small project against forge, the embedded chain against a node",
+    },
 ];

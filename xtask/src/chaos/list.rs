@@ -60,4 +60,11 @@ pub(super) const CHAOS: &[Chaos] = &[
         filter: "git::crashes::",
         description: "stop making, removing and merging before and after every call of git",
     },
+    Chaos {
+        name: "forge",
+        package: "tachyon",
+        target: "clients",
+        filter: "our_runner_agrees_with_forge",
+        description: "600 Foundry tests of others, judged by our runner and by forge, then on contracts broken at random",
+    },
 ];

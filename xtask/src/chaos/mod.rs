@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_names_are_the_documented_ones() {
-        assert_eq!(names(), ["offsets", "power", "kill", "tree", "prompts", "worktrees", "stops"]);
+        assert_eq!(names(), ["offsets", "power", "kill", "tree", "prompts", "worktrees", "stops", "forge"]);
     }
 
     #[test]
@@ -108,6 +108,7 @@ mod tests {
             "cargo test --release -p mxd-llm --test it -- random_conversations",
             "cargo test --release -p mxd-engine --test it -- worktrees_in_parallel",
             "cargo test --release -p mxd-engine --test it -- git::crashes::",
+            "cargo test --release -p tachyon --test clients -- our_runner_agrees_with_forge",
         ];
         assert_eq!(commands, expected);
     }

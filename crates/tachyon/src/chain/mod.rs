@@ -156,15 +156,15 @@ impl Chain {
     pub(crate) async fn nonce(&self, account: Address) -> Result<u64, Fault> {
         match self {
             Self::Embedded(chain) => Ok(chain.account(account)?.nonce),
-            Self::Rpc(chain) => chain.nonce(account, "pending").await,
+            Self::Rpc(chain) => chain.nonce_at(account, "pending").await,
         }
     }
 
-    /// The next nonce of an account, counting only what is mined.
-    pub(crate) async fn mined_nonce(&self, account: Address) -> Result<u64, Fault> {
+    /// The next nonce of an account, counting only what is mined so deep that no node can be behind it.
+    pub(crate) async fn settled_nonce(&self, account: Address) -> Result<u64, Fault> {
         match self {
             Self::Embedded(chain) => Ok(chain.account(account)?.nonce),
-            Self::Rpc(chain) => chain.nonce(account, "latest").await,
+            Self::Rpc(chain) => chain.settled_nonce(account).await,
         }
     }
 

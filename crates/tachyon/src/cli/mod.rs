@@ -1,6 +1,7 @@
 //! The command line: starts a transport, or calls the engine directly.
 
 mod abi;
+mod key;
 
 use std::io::{self, Read as _, Write as _};
 use std::net::SocketAddr;
@@ -15,6 +16,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::compile::install;
 use crate::config::Config;
 use crate::engine::{CallContext, Engine, TenantName};
+use crate::selftest::Manifests;
 use crate::transport::http::Office;
 use crate::{limits, selftest, transport};
 
@@ -31,6 +33,9 @@ struct Cli {
     /// With --selftest: also compares the agents' manifests in this folder.
     #[arg(long, value_name = "FOLDER", requires = "selftest")]
     agents: Option<PathBuf>,
+    /// With --selftest: also compares this one manifest.
+    #[arg(long, value_name = "FILE", requires = "selftest", conflicts_with = "agents")]
+    manifest: Option<PathBuf>,
     #[command(flatten)]
     shared: Shared,
     #[command(subcommand)]
@@ -83,6 +88,9 @@ enum Command {
     /// Installs libraries that contracts import.
     #[command(subcommand)]
     Library(Library),
+    /// Makes, takes in and lists keys, encrypted.
+    #[command(subcommand)]
+    Key(key::KeyCommand),
     /// Encodes and decodes ABI values, one JSON object per line of standard input.
     Abi(abi::Abi),
 }
@@ -115,6 +123,7 @@ pub fn main() -> ExitCode {
         Some(Command::Serve { listen }) => cli.shared.config().and_then(|config| serve(config, *listen)),
         Some(Command::Solc(solc)) => cli.shared.config().and_then(|config| solc.run(&config)),
         Some(Command::Library(library)) => cli.shared.config().and_then(|config| library.run(&config)),
+        Some(Command::Key(key)) => cli.shared.config().and_then(|config| key.run(&config)),
         _ => with_engine(&cli),
     };
     match done {
@@ -188,8 +197,7 @@ fn with_engine(cli: &Cli) -> io::Result<bool> {
 }
 
 fn serve(config: Config, listen: SocketAddr) -> io::Result<bool> {
-    let tenants = config.tenant_tokens().map_err(io::Error::other)?;
-    let engine = Arc::new(Engine::new(config));
+    let office = Office::new(config).map_err(io::Error::other)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
         // Before anyone is told that all is ready: they may want to end it at once.
@@ -203,13 +211,18 @@ fn serve(config: Config, listen: SocketAddr) -> io::Result<bool> {
                 _ = interrupt.recv() => {}
             }
         };
-        transport::http::serve(listener, Office::new(engine, tenants), told).await
+        transport::http::serve(listener, office, told).await
     })?;
     Ok(true)
 }
 
 async fn check(engine: &Engine, cli: &Cli) -> io::Result<bool> {
-    let problems = selftest::problems(engine, cli.agents.as_deref()).await;
+    let manifests = match (&cli.agents, &cli.manifest) {
+        (Some(folder), _) => Manifests::Folder(folder),
+        (None, Some(file)) => Manifests::File(file),
+        (None, None) => Manifests::None,
+    };
+    let problems = selftest::problems(engine, manifests).await;
     for problem in &problems {
         writeln!(io::stderr(), "selftest: {problem}")?;
     }

@@ -11,6 +11,7 @@ mod sources;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -20,6 +21,7 @@ use crate::fault::{Code, Fault};
 use crate::limits;
 use crate::registry::{Artifact, CompilerUsed, OptimizerUsed};
 pub(crate) use diagnostics::Diagnostic;
+pub(crate) use program::Program;
 pub(crate) use sources::Upload;
 
 /// The rules compilers can compile for. Nothing else is let through to a compiler.
@@ -51,6 +53,8 @@ pub(crate) struct Toolchain {
     pub(crate) libraries: Vec<PathBuf>,
     /// Folders whose projects may be compiled in place.
     pub(crate) project_roots: Vec<PathBuf>,
+    /// How long a compiler may run.
+    pub(crate) time: Duration,
 }
 
 /// How to compile.
@@ -83,6 +87,17 @@ pub(crate) struct Compiled {
     pub(crate) own_files: Vec<String>,
     /// The hash of sources, settings and compiler.
     pub(crate) digest: String,
+    /// What it was made from and with.
+    pub(crate) kit: Kit,
+}
+
+/// Everything another tool needs to compile the same once more.
+pub(crate) struct Kit {
+    /// All files by name, imported ones too.
+    pub(crate) files: BTreeMap<String, String>,
+    pub(crate) remappings: Vec<String>,
+    pub(crate) settings: Settings,
+    pub(crate) program: Program,
 }
 
 /// Compilers at work, at most so many.
@@ -102,7 +117,7 @@ pub(crate) async fn compile(
         gathered.files.iter().map(|(name, file)| (name.as_str(), file.text.as_str())).collect();
     let input = standard_input(&texts, &gathered.remappings, settings);
     let _turn = TURNS.acquire().await.map_err(|_| Fault::internal("the engine is closing"))?;
-    let told = program.run(&input.to_string()).await?;
+    let told = program.run(&input.to_string(), toolchain.time).await?;
     let told = output::Told::parse(&told)?;
     let (errors, warnings) = diagnostics::split(&told.errors, &texts);
     if !errors.is_empty() {
@@ -124,7 +139,9 @@ pub(crate) async fn compile(
     let artifacts = told.artifacts(&compiler, &sources)?;
     let own = gathered.files.iter().filter(|(_, file)| file.own);
     let own_files = own.map(|(name, _)| name.clone()).collect();
-    Ok(Compiled { artifacts, warnings, own_files, digest })
+    let files = gathered.files.into_iter().map(|(name, file)| (name, file.text)).collect();
+    let kit = Kit { files, remappings: gathered.remappings, settings: settings.clone(), program };
+    Ok(Compiled { artifacts, warnings, own_files, digest, kit })
 }
 
 fn standard_input(texts: &BTreeMap<&str, &str>, remappings: &[String], settings: &Settings) -> Value {

@@ -1,15 +1,15 @@
 //! Compilers: which there are, which one fits, and how it is run so that it cannot run away.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::time::Duration;
 
 use semver::Version;
 use sha2::{Digest as _, Sha256};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::Command;
 
 use super::pragma::Wanted;
 use super::{Toolchain, unbuilt};
+use crate::child::{self, Bounds, Child};
 use crate::fault::Fault;
 use crate::limits;
 
@@ -23,9 +23,12 @@ const NODE_VERSION: &str = "\
 const solc = require(process.argv[1]);
 process.stdout.write(solc.cwrap('solidity_version', 'string', [])());";
 
+/// What runs compilers that are scripts.
+const NODE: &str = "node";
+
 /// A compiler that can be run.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(crate) struct Program {
     how: How,
     version: String,
     sha256: String,
@@ -55,18 +58,39 @@ impl Program {
     }
 
     /// Compiles one standard JSON input.
-    pub(super) async fn run(&self, input: &str) -> Result<Vec<u8>, Fault> {
+    pub(super) async fn run(&self, input: &str, time: Duration) -> Result<Vec<u8>, Fault> {
         match &self.how {
-            How::Native(path) => Run { program: path, arguments: &["--standard-json"], input }.output().await,
-            How::Node(script) => node(script, NODE_COMPILES, input).await,
+            How::Native(path) => output(path, vec!["--standard-json".into()], input, time).await,
+            How::Node(script) => output(Path::new(NODE), node(script, NODE_COMPILES), input, time).await,
         }
+    }
+
+    /// A script that behaves like the compiler's own program, for tools that look for that.
+    pub(crate) fn as_script(&self) -> String {
+        let (run, version) = match &self.how {
+            How::Native(path) => (quoted(&path.to_string_lossy()) + " \"$@\"", None),
+            How::Node(script) => {
+                let words: Vec<String> =
+                    node(script, NODE_COMPILES).iter().map(|word| quoted(&word.to_string_lossy())).collect();
+                (format!("{NODE} {}", words.join(" ")), Some(quoted(&format!("Version: {}", self.version))))
+            }
+        };
+        let version = version.map_or_else(String::new, |version| {
+            format!("if [ \"$1\" = --version ]; then echo {version}; exit; fi\n")
+        });
+        format!("#!/bin/sh\n{version}exec {run}\n")
     }
 }
 
-async fn node(script: &Path, code: &str, input: &str) -> Result<Vec<u8>, Fault> {
-    let script = script.to_string_lossy();
-    let arguments = ["--max-old-space-size=2048", "--stack-size=4000", "-e", code, &script];
-    Run { program: Path::new("node"), arguments: &arguments, input }.output().await
+/// One word of a shell, whatever is in it.
+fn quoted(word: &str) -> String {
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// How Node is asked to do something with a compiler's script.
+fn node(script: &Path, code: &str) -> Vec<OsString> {
+    let options = ["--max-old-space-size=2048", "--stack-size=4000", "-e", code];
+    options.iter().map(OsString::from).chain([script.as_os_str().to_owned()]).collect()
 }
 
 /// The first compiler that fits: the configured one, a native one on the path, the newest installed one.
@@ -76,15 +100,13 @@ pub(super) async fn choose(toolchain: &Toolchain, wanted: &Wanted, exactly: &str
         exact && wanted.accepts(version)
     };
     let mut seen = Vec::new();
-    let native = std::env::var_os("PATH").and_then(|path| {
-        std::env::split_paths(&path).map(|folder| folder.join("solc")).find(|path| path.is_file())
-    });
+    let native = child::found(Path::new("solc"));
     for path in toolchain.configured.iter().chain(&native) {
         let how = match path.extension().is_some_and(|extension| extension == "js") {
             true => How::Node(path.clone()),
             false => How::Native(path.clone()),
         };
-        let told = version_of(&how).await?;
+        let told = version_of(&how, toolchain.time).await?;
         let version = short_version(&told)
             .ok_or_else(|| unbuilt(format!("{} does not say which version it is", path.display())))?;
         if fits(&version) {
@@ -97,7 +119,7 @@ pub(super) async fn choose(toolchain: &Toolchain, wanted: &Wanted, exactly: &str
     for (version, path) in installed {
         if fits(&version) {
             let how = How::Node(path.clone());
-            let told = version_of(&how).await?;
+            let told = version_of(&how, toolchain.time).await?;
             return program(how, told, &path);
         }
         seen.push(version);
@@ -121,10 +143,10 @@ fn version_text(version: &Version) -> String {
     format!("{}.{}.{}", version.major, version.minor, version.patch)
 }
 
-async fn version_of(how: &How) -> Result<String, Fault> {
+async fn version_of(how: &How, time: Duration) -> Result<String, Fault> {
     let told = match how {
-        How::Native(path) => Run { program: path, arguments: &["--version"], input: "" }.output().await?,
-        How::Node(script) => node(script, NODE_VERSION, "").await?,
+        How::Native(path) => output(path, vec!["--version".into()], "", time).await?,
+        How::Node(script) => output(Path::new(NODE), node(script, NODE_VERSION), "", time).await?,
     };
     let told = String::from_utf8_lossy(&told).into_owned();
     let named = told.lines().find_map(|line| line.strip_prefix("Version: "));
@@ -136,77 +158,26 @@ fn short_version(told: &str) -> Option<Version> {
     Version::parse(digits.trim()).ok()
 }
 
-/// A child process with nothing but its input.
-struct Run<'a> {
-    program: &'a Path,
-    arguments: &'a [&'a str],
-    input: &'a str,
-}
-
-impl Run<'_> {
-    /// What it prints, within limits of time and size. It sees no variable but the path, and no folder but an empty one.
-    async fn output(&self) -> Result<Vec<u8>, Fault> {
-        let shown = self.program.display();
-        let failed = |what: String| unbuilt(format!("{shown}: {what}"));
-        let folder = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
-        let mut command = Command::new(self.program);
-        command.args(self.arguments).env_clear().current_dir(folder.path()).kill_on_drop(true);
-        if let Some(path) = std::env::var_os("PATH") {
-            command.env("PATH", path);
-        }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => failed("it is not installed".into()),
-            _ => failed(error.to_string()),
-        })?;
-        restrain(&child, self.program);
-        let (Some(mut stdin), Some(stdout), Some(stderr)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
-            return Err(failed("its pipes are missing".into()));
-        };
-        let input = self.input.as_bytes().to_vec();
-        let talk = async {
-            let write = async move {
-                // A compiler that stops reading says why on its own; a broken pipe is no news.
-                let _ = stdin.write_all(&input).await;
-            };
-            let mut told = Vec::new();
-            let mut complaint = Vec::new();
-            let most = limits::COMPILER_OUTPUT_BYTES as u64;
-            let mut bounded = stdout.take(most);
-            let mut aside = stderr.take(64 << 10);
-            let ((), read, _) =
-                tokio::join!(write, bounded.read_to_end(&mut told), aside.read_to_end(&mut complaint));
-            read.map_err(|error| failed(error.to_string()))?;
-            let status = child.wait().await.map_err(|error| failed(error.to_string()))?;
-            Ok::<_, Fault>((status, told, complaint))
-        };
-        let seconds = limits::COMPILE_TIME.as_secs();
-        let ended = tokio::time::timeout(limits::COMPILE_TIME, talk).await;
-        let (status, told, complaint) =
-            ended.map_err(|_| failed(format!("it was stopped after {seconds} seconds")))??;
-        if !status.success() {
-            let complaint = String::from_utf8_lossy(&complaint);
-            return Err(failed(format!("it ended with {status}: {}", complaint.trim())));
-        }
-        Ok(told)
+/// What a compiler prints, within limits of time, size and memory, in an empty folder.
+async fn output(
+    program: &Path,
+    arguments: Vec<OsString>,
+    input: &str,
+    time: Duration,
+) -> Result<Vec<u8>, Fault> {
+    let folder =
+        tempfile::tempdir().map_err(|error| unbuilt(format!("no folder for a compiler: {error}")))?;
+    let bounds = Bounds {
+        time,
+        output_bytes: limits::COMPILER_OUTPUT_BYTES,
+        file_bytes: limits::COMPILER_FILE_BYTES,
+        memory_bytes: (program != Path::new(NODE)).then_some(limits::COMPILER_MEMORY_BYTES),
+    };
+    let child = Child { program, arguments, input, folder: folder.path(), bounds };
+    let ended = child.run().await.map_err(|error| unbuilt(error.to_string()))?;
+    if !ended.status.success() {
+        let (program, status, complaint) = (program.display(), ended.status, ended.complaint);
+        return Err(unbuilt(format!("{program}: it ended with {status}: {complaint}")));
     }
+    Ok(ended.output)
 }
-
-/// Limits that the system enforces. Node reserves far more address space than it uses, so it gets none for memory.
-#[cfg(target_os = "linux")]
-fn restrain(child: &tokio::process::Child, program: &Path) {
-    use rustix::process::{Pid, Resource, Rlimit, prlimit};
-    let pid = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
-    let at_most = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
-    // A child that is gone by now needs no limits.
-    let _ = prlimit(pid, Resource::Cpu, at_most(limits::COMPILE_TIME.as_secs()));
-    let _ = prlimit(pid, Resource::Fsize, at_most(1 << 20));
-    if program != Path::new("node") {
-        let _ = prlimit(pid, Resource::As, at_most(limits::COMPILER_MEMORY_BYTES));
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn restrain(_: &tokio::process::Child, _: &Path) {}

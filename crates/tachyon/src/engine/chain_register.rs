@@ -52,7 +52,7 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
     }
     let name = name.unwrap_or_else(|| id.clone());
     let profile = Profile { id, name, chain_id, rpc_url, explorer };
-    RpcChain::connect(&profile, engine.config.reach()).await?;
+    RpcChain::connect(&profile, engine.config.asking()).await?;
     let shown = profile.shown(false);
     tenant.registry.write(|book| {
         if book.chain(&profile.id).is_none() && book.chains().count() >= limits::CHAINS {

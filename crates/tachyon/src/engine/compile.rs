@@ -1,52 +1,28 @@
 //! `tachyon_compile`: sources to artifacts.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::build::Build;
 use super::context::is_name;
 use super::{CallContext, Engine};
-use crate::compile::{self, Diagnostic, Settings, Upload};
+use crate::compile::Diagnostic;
 use crate::fault::{Code, Fault};
-use crate::registry::{Artifact, ArtifactEntry, CompilerUsed, OptimizerUsed};
+use crate::registry::{Artifact, ArtifactEntry, CompilerUsed};
 
 /// What to compile.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Request {
-    /// Source files by path. Use either this or `project_root`.
-    #[serde(default)]
-    sources: Option<BTreeMap<String, String>>,
-    /// A project folder on the server's machine, below one that its operator allowed.
-    #[serde(default)]
-    project_root: Option<PathBuf>,
+    #[serde(flatten)]
+    build: Build,
     /// A name for the project; otherwise the hash of sources and settings is its name.
     #[serde(default)]
     project_id: Option<String>,
     /// Contracts to give; all of the sources' own when left out.
     #[serde(default)]
     targets: Option<Vec<String>>,
-    /// Whether to optimise; yes when left out.
-    #[serde(default)]
-    optimize: Option<bool>,
-    /// For how many runs to optimise; 200 when left out.
-    #[serde(default)]
-    optimizer_runs: Option<u32>,
-    /// Whether to use the newer pipeline.
-    #[serde(default)]
-    via_ir: bool,
-    /// The rules to compile for, like `cancun`.
-    #[serde(default)]
-    evm_version: Option<String>,
-    /// Exactly this compiler, like `0.8.30`.
-    #[serde(default)]
-    solc_version: Option<String>,
-    /// Other names for imports, like `@lib/=vendor/lib/`.
-    #[serde(default)]
-    remappings: Vec<String>,
 }
 
 /// What came out.
@@ -103,23 +79,13 @@ impl ShownArtifact {
 }
 
 pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext) -> Result<Response, Fault> {
-    let upload = upload(request.sources, request.project_root, request.remappings)?;
-    let settings = Settings {
-        optimizer: OptimizerUsed {
-            enabled: request.optimize.unwrap_or(true),
-            runs: request.optimizer_runs.unwrap_or(200),
-        },
-        via_ir: request.via_ir,
-        evm_version: request.evm_version.unwrap_or_default(),
-        solc_version: request.solc_version.unwrap_or_default(),
-    };
     if let Some(label) = request.project_id.as_deref().filter(|label| !is_name(label)) {
         return Err(Fault::invalid(format!(
             "`{label}` cannot name a project; use small letters, digits, `-` and `_`"
         )));
     }
     context.progress.tell("compiling");
-    let compiled = compile::compile(&engine.toolchain(), &upload, &settings).await?;
+    let compiled = request.build.compiled(engine).await?;
     let project_id = request.project_id.unwrap_or_else(|| compiled.digest[..16].to_owned());
     let targets = request.targets.unwrap_or_default();
     let wanted = |artifact: &Artifact| match targets.is_empty() {
@@ -151,17 +117,4 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
     engine.tenant(&context.tenant)?.registry.keep(&kept)?;
     let artifacts = kept.into_iter().map(|(entry, artifact)| ShownArtifact::new(entry.artifact_id, artifact));
     Ok(Response { project_id, artifacts: artifacts.collect(), warnings: compiled.warnings })
-}
-
-/// What the caller brings: either files or a folder.
-pub(super) fn upload(
-    sources: Option<BTreeMap<String, String>>,
-    project_root: Option<PathBuf>,
-    remappings: Vec<String>,
-) -> Result<Upload, Fault> {
-    match (sources, project_root) {
-        (Some(files), None) => Ok(Upload::Files { files, remappings }),
-        (None, Some(root)) => Ok(Upload::Project { root, remappings }),
-        _ => Err(Fault::invalid("give either `sources` or `project_root`")),
-    }
 }

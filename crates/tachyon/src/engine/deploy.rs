@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::fields::{AddressField, Amount, ChainRef, WordField};
 use super::sending::{Creates, Order, Sender, shown_receipt};
-use super::{Asking, CallContext, Engine, artifact_get, check_key};
+use super::{CallContext, Engine, Wish, artifact_get, check_key};
 use crate::abi::{self, DecodedEvent};
 use crate::chain::embedded::accounts::CREATE2_DEPLOYER;
 use crate::chain::{Chain, Intent};
@@ -106,7 +106,7 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
     let value = request.value.map(|value| value.0).unwrap_or_default();
     let init = init_code(&interface, code, request.constructor_args.as_deref(), !value.is_zero())?;
     let (to, data, creates) = way(request.create2, init);
-    let asking = Asking {
+    let asking = Wish {
         from: request.from.as_deref(),
         token: request.capability_token.as_deref(),
         cap: request.spend_cap_wei.map(|cap| cap.0),

@@ -1,6 +1,7 @@
 //! The engine: one method per verb behind one dispatcher. Transports know nothing else.
 
 mod artifact_get;
+mod build;
 mod call;
 mod chain_list;
 mod chain_register;
@@ -24,11 +25,12 @@ use alloy_primitives::{Address, U256};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::sync::Semaphore;
 
 use crate::abi;
 use crate::chain::embedded::{self, accounts};
 use crate::chain::profile::{Profile, presets};
-use crate::chain::rpc::RpcChain;
+use crate::chain::rpc::{INLINE, RpcChain};
 use crate::chain::{Chain, Intent};
 use crate::compile::Toolchain;
 use crate::config::Config;
@@ -36,17 +38,19 @@ use crate::fault::{Code, Envelope, Fault};
 use crate::limits;
 use crate::policy::signer::Key;
 use crate::policy::{self, Asked, Grant};
+pub(crate) use context::is_name;
 pub use context::{CallContext, Progress, TenantName};
 use fields::ChainRef;
-use tenant::Tenant;
+use target::Wording;
+use tenant::{Tenant, Tenants};
 pub use tools::Tool;
 
 /// Everything the toolbox can do.
 pub struct Engine {
     config: Config,
-    tenants: Mutex<HashMap<TenantName, Arc<Tenant>>>,
+    tenants: Arc<Tenants>,
     nodes: Mutex<HashMap<(String, u64), Arc<RpcChain>>>,
-    calls: tokio::sync::Semaphore,
+    turns: Mutex<HashMap<TenantName, Arc<Semaphore>>>,
 }
 
 /// A chain with the name it has here.
@@ -62,7 +66,7 @@ struct Known {
 }
 
 /// Who is to sign, and by what right.
-struct Asking<'a> {
+struct Wish<'a> {
     from: Option<&'a str>,
     token: Option<&'a str>,
     cap: Option<U256>,
@@ -72,12 +76,8 @@ struct Asking<'a> {
 impl Engine {
     /// An engine with this configuration. It reads nothing until it is called.
     pub fn new(config: Config) -> Self {
-        Self {
-            config,
-            tenants: Mutex::default(),
-            nodes: Mutex::default(),
-            calls: tokio::sync::Semaphore::new(limits::CALLS_AT_ONCE),
-        }
+        let tenants = Arc::new(Tenants::new(&config.data));
+        Self { config, tenants, nodes: Mutex::default(), turns: Mutex::default() }
     }
 
     /// Does what a tool does. This is the only way in.
@@ -85,8 +85,9 @@ impl Engine {
         let Some(tool) = Tool::named(tool) else {
             return Envelope::new(Err(Fault::invalid(format!("there is no tool `{tool}`"))));
         };
+        let turns = self.turns(&context.tenant);
         let work = async {
-            let _turn = self.calls.acquire().await.map_err(|_| Fault::internal("the engine is closing"))?;
+            let _turn = turns.acquire().await.map_err(|_| Fault::internal("the engine is closing"))?;
             self.dispatch(tool, arguments, context).await
         };
         let outcome = tokio::select! {
@@ -111,16 +112,15 @@ impl Engine {
         }
     }
 
-    /// What belongs to a tenant, opened when it is needed first.
+    /// How many calls a tenant has at work. Each has its own count: one who waits for nodes keeps nobody else waiting.
+    fn turns(&self, tenant: &TenantName) -> Arc<Semaphore> {
+        let mut turns = self.turns.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = || Arc::new(Semaphore::new(limits::CALLS_AT_ONCE));
+        turns.entry(tenant.clone()).or_insert_with(fresh).clone()
+    }
+
     pub(crate) fn tenant(&self, name: &TenantName) -> Result<Arc<Tenant>, Fault> {
-        let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tenant) = tenants.get(name) {
-            return Ok(tenant.clone());
-        }
-        let folder = self.config.data.join("tenants").join(name.as_str());
-        let tenant = Arc::new(Tenant::open(&folder)?);
-        tenants.insert(name.clone(), tenant.clone());
-        Ok(tenant)
+        self.tenants.get(name)
     }
 
     /// Where compilers and libraries are.
@@ -132,6 +132,7 @@ impl Engine {
             installed: self.config.compiler_folder(),
             libraries,
             project_roots: self.config.project_roots.clone(),
+            time: self.config.compile_time(),
         }
     }
 
@@ -185,12 +186,25 @@ impl Engine {
         let node = match known {
             Some(node) => node,
             None => {
-                let node = Arc::new(RpcChain::connect(&profile, self.config.reach()).await?);
+                let node = Arc::new(RpcChain::connect(&profile, self.config.asking()).await?);
                 self.nodes.lock().unwrap_or_else(PoisonError::into_inner).insert(place, node.clone());
                 node
             }
         };
         Ok(NamedChain { name: profile.id, chain: Chain::Rpc(node) })
+    }
+
+    /// The chain of a call as it is written: a registered one, or a node that is only asked.
+    async fn chain_of(&self, tenant: &Tenant, wording: &Wording) -> Result<NamedChain, Fault> {
+        let Some(url) = &wording.rpc_url else { return self.chain(tenant, wording.chain_id.as_ref()).await };
+        let node = RpcChain::inline(url, self.config.asking()).await?;
+        let (id, wanted) = (node.id(), wording.chain_id.as_ref());
+        if let Some(wanted) = wanted.filter(|wanted| wanted.0 != id.to_string()) {
+            let message =
+                format!("the node of `rpc_url` is of chain {id}, not `{}`; leave one of them out", wanted.0);
+            return Err(Fault::invalid(message));
+        }
+        Ok(NamedChain { name: INLINE.into(), chain: Chain::Rpc(Arc::new(node)) })
     }
 
     /// The first funded account of the embedded chain.
@@ -214,7 +228,7 @@ impl Engine {
     async fn authorise(
         &self,
         named: &NamedChain,
-        asking: &Asking<'_>,
+        asking: &Wish<'_>,
         intent: impl FnOnce(Address) -> Intent,
     ) -> Result<(Key, Grant, Intent), Fault> {
         if named.chain.is_embedded() {

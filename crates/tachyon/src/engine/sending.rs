@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use alloy_json_abi::JsonAbi;
-use alloy_primitives::{Address, B256, keccak256};
+use alloy_primitives::{Address, B256, U256, keccak256};
 use serde_json::{Value, json};
 
 use super::context::{CallContext, Progress};
-use super::target::{Meant, explain};
-use super::tenant::Tenant;
+use super::target::{Meant, Told};
+use super::tenant::{Tenant, Tenants};
 use super::{Engine, NamedChain};
 use crate::chain::{At, Chain, Detail, Intent, Outcome, Receipt, Simulation};
 use crate::clock;
@@ -76,6 +76,7 @@ enum Standing {
 /// Everything that takes part in sending.
 #[derive(Clone)]
 pub(super) struct Sender {
+    tenants: Arc<Tenants>,
     tenant: Arc<Tenant>,
     chain: Chain,
     progress: Progress,
@@ -109,7 +110,7 @@ impl Sender {
         context: &CallContext,
     ) -> Self {
         let (chain, progress) = (named.chain.clone(), context.progress.clone());
-        Self { tenant, chain, progress, patience: engine.patience() }
+        Self { tenants: engine.tenants.clone(), tenant, chain, progress, patience: engine.patience() }
     }
 
     /// Sends an order, or finds out what became of it when it was sent before.
@@ -147,7 +148,7 @@ impl Sender {
     /// With the lane of the sender held: everything up to the moment the transaction has left.
     async fn dispatch(&self, order: &Order) -> Result<Underway, Fault> {
         self.progress.tell("waiting for the account's turn");
-        let _lane = self.tenant.lane(&self.chain.identity(), order.intent.from).await?;
+        let _lane = self.tenants.lane(&self.tenant, &self.chain, order.intent.from).await?;
         self.chain.verify().await?;
         self.tidy_lane(order.intent.from).await?;
         match self.standing(order)? {
@@ -174,7 +175,7 @@ impl Sender {
                 self.record(&reservation, end_of(&receipt))?;
                 continue;
             }
-            if self.chain.mined_nonce(account).await? > reservation.nonce {
+            if self.chain.settled_nonce(account).await? > reservation.nonce {
                 // It may have been mined between the two questions.
                 let end = match self.chain.receipt(reservation.tx_hash).await? {
                     Some(receipt) => end_of(&receipt),
@@ -203,7 +204,7 @@ impl Sender {
             return Ok(simulation);
         }
         let meant = Meant { data: order.intent.data.clone(), function: None, abis: order.abis.clone() };
-        let revert = explain(&simulation, &meant).revert;
+        let revert = Told::of(&simulation, &meant).revert;
         let reason = revert.as_ref().map(|revert| revert.reason.clone()).unwrap_or_default();
         let message = format!("it would revert, so it was not sent: {reason}");
         Err(Fault::new(order.code, message)
@@ -254,10 +255,14 @@ impl Sender {
             at: clock::unix_seconds(),
         };
         self.progress.tell("reserving");
-        self.tenant.registry.write(|book| {
-            order.grant.check(cost, book.spent(&order.grant.policy))?;
-            Ok((vec![Entry::Reserved { reservation: reservation.clone() }], reservation))
-        })
+        let _purse = self.tenants.purse(&order.grant.policy).await?;
+        let spent = match order.grant.max_total {
+            Some(_) => self.tenants.spent(&order.grant.policy)?,
+            None => U256::ZERO,
+        };
+        order.grant.check(cost, spent)?;
+        let entry = Entry::Reserved { reservation: reservation.clone() };
+        self.tenant.registry.write(|_| Ok((vec![entry], reservation)))
     }
 
     async fn await_receipt(&self, order: &Order, reservation: &Reservation) -> Result<Receipt, Fault> {

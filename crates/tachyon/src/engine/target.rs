@@ -1,24 +1,51 @@
 //! What a call means: the bytes to send, and the interface to read the answer with.
 
 use alloy_json_abi::{Function, JsonAbi, StateMutability};
-use alloy_primitives::{Address, Bytes};
-use serde_json::Value;
+use alloy_primitives::{Address, Bytes, U256};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::fields::HexField;
+use super::fields::{Amount, ChainRef, HexField};
 use super::tenant::Tenant;
 use crate::abi;
 use crate::chain::{Outcome, Simulation};
-use crate::fault::Fault;
+use crate::fault::{Code, Fault};
 
-/// How a call is written: raw bytes, or a method with its arguments. Requests explain the fields.
-#[derive(Debug, Clone)]
+/// A call as it is written: where, by whom, and either raw bytes or a method with its arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct Wording {
+    /// The chain; the embedded one when left out.
+    #[serde(default)]
+    pub(super) chain_id: Option<ChainRef>,
+    /// The URL of a node to ask instead of a registered chain. Nothing is sent to it: register it for that.
+    #[serde(default)]
+    pub(super) rpc_url: Option<String>,
+    /// Who calls and pays: an account by its name or address. Where nothing is sent, any address will do.
+    #[serde(default)]
+    pub(super) from: Option<String>,
+    /// The bytes to send. Use either this or `method`.
+    #[serde(default)]
     pub(super) data: Option<HexField>,
-    pub(super) method: Option<String>,
-    pub(super) args: Option<Vec<Value>>,
-    pub(super) abi: Option<Value>,
-    pub(super) contract: Option<String>,
-    pub(super) project_id: Option<String>,
+    /// The function, by name or, where it is overloaded, by signature like `transfer(address,uint256)`. With `returns (…)` no
+    /// ABI is needed.
+    #[serde(default)]
+    method: Option<String>,
+    /// Its arguments: numbers as decimal or 0x strings, structs as arrays or objects.
+    #[serde(default)]
+    args: Option<Vec<Value>>,
+    /// The contract's ABI. Not needed for contracts that were compiled or deployed here.
+    #[serde(default)]
+    abi: Option<Value>,
+    /// The name of a compiled contract whose ABI to use.
+    #[serde(default)]
+    contract: Option<String>,
+    /// The project the contract is in.
+    #[serde(default)]
+    project_id: Option<String>,
+    /// Wei to send along.
+    #[serde(default)]
+    value: Option<Amount>,
 }
 
 /// A call, understood.
@@ -38,6 +65,10 @@ impl Meant {
 }
 
 impl Wording {
+    pub(super) fn value(&self) -> U256 {
+        self.value.map(|value| value.0).unwrap_or_default()
+    }
+
     pub(super) fn understand(
         &self,
         tenant: &Tenant,
@@ -95,36 +126,68 @@ fn find(abis: &[JsonAbi], method: &str) -> Result<Function, Fault> {
     }
 }
 
-/// What a simulation returned or refused, in words.
-pub(super) struct Explained {
+/// What happens, or would happen, in words.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+pub(super) struct Told {
+    /// The bytes that are returned; of a transaction, as simulated right before it was sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) result: Option<String>,
+    /// The same, decoded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) decoded: Vec<abi::Decoded>,
+    /// The gas limit with which it succeeds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) gas_estimate: Option<u64>,
+    /// Why it is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) revert: Option<abi::Revert>,
+    /// What it emits. Of a simulation nodes do not tell; the embedded chain does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) events: Vec<abi::DecodedEvent>,
+    /// The block on whose state it was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) block: Option<u64>,
+    /// Who calls whom.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) trace: Option<Value>,
 }
 
-pub(super) fn explain(simulation: &Simulation, meant: &Meant) -> Explained {
-    let mut explained = Explained { result: None, decoded: vec![], revert: None, events: vec![] };
-    match &simulation.outcome {
-        Outcome::Done(output) => {
-            explained.result = Some(output.to_string());
-            if let Some(function) = &meant.function {
-                // What does not fit the ABI is still there as bytes.
-                explained.decoded = abi::decoded_values(&function.outputs, output).unwrap_or_default();
+impl Told {
+    pub(super) fn of(simulation: &Simulation, meant: &Meant) -> Self {
+        let mut told = Self {
+            gas_estimate: simulation.gas,
+            block: Some(simulation.block),
+            trace: simulation.trace.clone(),
+            ..Self::default()
+        };
+        match &simulation.outcome {
+            Outcome::Done(output) => {
+                told.result = Some(output.to_string());
+                if let Some(function) = &meant.function {
+                    // What does not fit the ABI is still there as bytes.
+                    told.decoded = abi::decoded_values(&function.outputs, output).unwrap_or_default();
+                }
+                told.events = simulation.logs.iter().map(|log| abi::decode_event(log, &meant.abis)).collect();
             }
-            explained.events =
-                simulation.logs.iter().map(|log| abi::decode_event(log, &meant.abis)).collect();
+            Outcome::Reverted(data) => told.revert = Some(abi::decode_revert(data, &meant.abis)),
+            Outcome::Halted(reason) => {
+                told.revert = Some(abi::Revert {
+                    kind: abi::RevertKind::Halt,
+                    reason: format!("the machine stopped it: {reason}"),
+                    error: None,
+                    args: vec![],
+                    data: "0x".into(),
+                });
+            }
         }
-        Outcome::Reverted(data) => explained.revert = Some(abi::decode_revert(data, &meant.abis)),
-        Outcome::Halted(reason) => {
-            explained.revert = Some(abi::Revert {
-                kind: abi::RevertKind::Halt,
-                reason: format!("the machine stopped it: {reason}"),
-                error: None,
-                args: vec![],
-                data: "0x".into(),
-            });
-        }
+        told
     }
-    explained
+
+    /// The same, unless it is a refusal.
+    pub(super) fn accepted(self) -> Result<Self, Fault> {
+        let Some(revert) = &self.revert else { return Ok(self) };
+        let details = json!({ "revert": revert, "block": self.block });
+        let fault = Fault::new(Code::SimulateFailed, format!("it reverts: {}", revert.reason));
+        Err(fault.with_details(details).with_data(&self))
+    }
 }

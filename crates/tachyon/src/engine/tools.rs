@@ -163,7 +163,22 @@ fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {
         fields.remove("$schema");
         fields.entry("properties").or_insert_with(|| json!({}));
     }
+    without_formats(&mut schema);
     schema
+}
+
+/// Formats of numbers are words of one library, and validators that do not know them complain.
+fn without_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            if fields.get("format").is_some_and(Value::is_string) {
+                fields.remove("format");
+            }
+            fields.values_mut().for_each(without_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_formats),
+        _ => {}
+    }
 }
 
 /// The schema of an answer around its data.

@@ -87,16 +87,19 @@ impl KeyRef {
     pub(crate) fn load(&self) -> Result<Key, KeyError> {
         match self {
             Self::Plain(place) => {
-                let text = place.reveal()?;
-                let text = text.expose_secret();
-                let mut bytes = [0; 32];
-                let digits = text.strip_prefix("0x").unwrap_or(text);
-                let read = hex::decode_to_slice(digits, &mut bytes).ok();
-                read.and_then(|()| Key::from_bytes(&bytes)).ok_or_else(|| KeyError::NoKey(place.shown()))
+                key_from_text(&place.reveal()?).ok_or_else(|| KeyError::NoKey(place.shown()))
             }
             Self::Keystore { keystore, password } => open_keystore(keystore, &password.reveal()?),
         }
     }
+}
+
+/// A key in hexadecimal, with or without `0x`.
+pub(crate) fn key_from_text(text: &SecretString) -> Option<Key> {
+    let text = text.expose_secret().trim();
+    let mut bytes = [0; 32];
+    hex::decode_to_slice(text.strip_prefix("0x").unwrap_or(text), &mut bytes).ok()?;
+    Key::from_bytes(&bytes)
 }
 
 fn open_keystore(path: &Path, password: &SecretString) -> Result<Key, KeyError> {

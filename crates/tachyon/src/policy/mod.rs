@@ -2,6 +2,7 @@
 
 pub(crate) mod keys;
 pub(crate) mod signer;
+pub(crate) mod vault;
 
 use alloy_primitives::{Address, U256};
 use secrecy::ExposeSecret as _;
@@ -9,6 +10,7 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use crate::chain::Intent;
+use crate::chain::embedded::accounts::CREATE2_DEPLOYER;
 use crate::fault::{Code, Fault};
 use keys::SecretRef;
 
@@ -127,6 +129,10 @@ pub(crate) fn authorise(policies: &[Policy], asked: &Asked<'_>) -> Result<Grant,
     if asked.deploys {
         if !policy.allow_deploy {
             return Err(denied(format!("policy `{name}` does not allow deployments")));
+        }
+        // Another deployer is a contract like any other, and what it is sent could mean anything to it.
+        if asked.intent.to.is_some_and(|deployer| deployer != CREATE2_DEPLOYER) {
+            target_allowed(policy, asked.intent)?;
         }
     } else {
         target_allowed(policy, asked.intent)?;

@@ -6,6 +6,7 @@ use alloy_consensus::{SignableTransaction as _, TxEip1559, TxEnvelope, TxLegacy}
 use alloy_eips::eip2718::Encodable2718 as _;
 use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256};
 use k256::ecdsa::SigningKey;
+use k256::elliptic_curve::rand_core::OsRng;
 
 use crate::chain::Fees;
 
@@ -55,6 +56,18 @@ impl Key {
         let secret = SigningKey::from_slice(bytes).ok()?;
         let address = Address::from_public_key(secret.verifying_key());
         Some(Self { secret, address })
+    }
+
+    /// A key that nobody knows.
+    pub(crate) fn random() -> Self {
+        let secret = SigningKey::random(&mut OsRng);
+        let address = Address::from_public_key(secret.verifying_key());
+        Self { secret, address }
+    }
+
+    /// The key itself, to be encrypted and for nothing else.
+    pub(super) fn secret_bytes(&self) -> [u8; 32] {
+        self.secret.to_bytes().into()
     }
 
     pub(crate) fn address(&self) -> Address {

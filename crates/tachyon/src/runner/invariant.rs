@@ -4,6 +4,7 @@ use alloy_dyn_abi::{DynSolValue, FunctionExt as _};
 use alloy_json_abi::{Function, StateMutability};
 use alloy_primitives::Address;
 
+use super::inline::Inline;
 use super::machine::{End, Machine, SENDER};
 use super::suite::{Stage, selector, shown_arguments};
 use super::{Case, Status};
@@ -18,20 +19,22 @@ struct Target<'a> {
     functions: Vec<Function>,
 }
 
-pub(super) fn run(stage: &Stage<'_>, test: &Function) -> Result<Case, Fault> {
+pub(super) fn run(stage: &Stage<'_>, test: &Function, inline: &Inline) -> Result<Case, Fault> {
+    let runs = inline.invariant_runs.unwrap_or(limits::INVARIANT_RUNS);
+    let depth = inline.invariant_depth.unwrap_or(limits::INVARIANT_DEPTH);
     let name = test.signature();
     let targets = targets(stage);
     if targets.is_empty() {
         let reason = "no contract to call; deploy one in setUp, or name it with targetContract";
-        return Ok(stage.case(&name, Status::Failed, Some(reason.into())));
+        return Ok(Case::new(&name, Status::Failed, Some(reason.into())));
     }
     let senders = addresses(stage, "targetSenders");
     let mut source = stage.source(&name);
     let mut calls = 0;
-    for _ in 0..limits::INVARIANT_RUNS {
-        let mut machine = stage.machine.clone();
+    for _ in 0..runs {
+        let mut machine = stage.fresh(inline);
         let mut history = Vec::new();
-        for step in 0..=limits::INVARIANT_DEPTH {
+        for step in 0..=depth {
             if stage.deadline.is_over() {
                 return Err(Fault::new(
                     Code::TestForgeFailed,
@@ -42,12 +45,12 @@ pub(super) fn run(stage: &Stage<'_>, test: &Function) -> Result<Case, Fault> {
             let ran = watched.call(SENDER, stage.contract, selector(test));
             let verdict = stage.verdict(&mut watched, ran);
             if verdict.status != Status::Passed {
-                let mut case = stage.case(&name, verdict.status, verdict.reason);
+                let mut case = Case::new(&name, verdict.status, verdict.reason);
                 case.runs = Some(calls);
                 case.counterexample = (!history.is_empty()).then(|| history.join("; "));
                 return Ok(case);
             }
-            if step == limits::INVARIANT_DEPTH {
+            if step == depth {
                 break;
             }
             let target = &targets[source.below(targets.len())];
@@ -62,11 +65,11 @@ pub(super) fn run(stage: &Stage<'_>, test: &Function) -> Result<Case, Fault> {
                 history.push(format!("{}.{}{}", target.name, function.name, shown_arguments(&values)));
             }
             if let Some(what) = machine.cheats.unsupported.clone() {
-                return Ok(stage.case(&name, Status::Unsupported, Some(what)));
+                return Ok(Case::new(&name, Status::Unsupported, Some(what)));
             }
         }
     }
-    let mut case = stage.case(&name, Status::Passed, None);
+    let mut case = Case::new(&name, Status::Passed, None);
     case.runs = Some(calls);
     Ok(case)
 }
@@ -84,7 +87,7 @@ fn targets<'a>(stage: &Stage<'a>) -> Vec<Target<'a>> {
     let selectors = target_selectors(stage);
     let mut targets = Vec::new();
     for (address, artifact) in chosen {
-        let Some(artifact) = stage.artifacts.get(*artifact) else { continue };
+        let Some(artifact) = stage.library.artifacts.get(*artifact) else { continue };
         let Ok(abi) = artifact.parsed_abi() else { continue };
         let of_interest = |function: &&Function| {
             let changes = !matches!(function.state_mutability, StateMutability::View | StateMutability::Pure);

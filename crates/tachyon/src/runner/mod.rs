@@ -2,11 +2,13 @@
 
 mod cheats;
 mod fuzz;
+mod inline;
 mod invariant;
 mod link;
 mod machine;
 mod suite;
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -18,6 +20,7 @@ use crate::fault::Fault;
 use crate::limits;
 use crate::registry::Artifact;
 use cheats::Vocabulary;
+use inline::InlineBook;
 
 /// What to run, and how.
 #[derive(Debug, Clone)]
@@ -77,6 +80,8 @@ pub(crate) struct Case {
     pub(crate) name: String,
     /// How it ended.
     pub(crate) status: Status,
+    /// Who judged it.
+    pub(crate) runner: Runner,
     /// Why it did not pass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
@@ -104,6 +109,16 @@ pub(crate) enum Status {
     Unsupported,
 }
 
+/// Who runs tests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Runner {
+    /// The one of this program.
+    Builtin,
+    /// `forge`, which was handed what the built-in one cannot do.
+    Forge,
+}
+
 /// When to stop.
 pub(crate) struct Deadline<'a> {
     begun: Instant,
@@ -121,31 +136,39 @@ impl<'a> Deadline<'a> {
     }
 }
 
+/// What is tested.
+pub(crate) struct Subject<'a> {
+    pub(crate) artifacts: &'a [Artifact],
+    /// The files the caller brought; only tests in them are run.
+    pub(crate) own_files: &'a [String],
+    /// All files by name.
+    pub(crate) sources: &'a BTreeMap<String, String>,
+}
+
 /// Runs all tests of a compilation.
-pub(crate) fn run(
-    artifacts: &[Artifact],
-    own: &[String],
-    plan: &Plan,
-    deadline: &Deadline<'_>,
-) -> Result<Report, Fault> {
-    let vocabulary = Vocabulary::of(artifacts);
+pub(crate) fn run(subject: &Subject<'_>, plan: &Plan, deadline: &Deadline<'_>) -> Result<Report, Fault> {
+    let artifacts = subject.artifacts;
+    let inline = InlineBook::of(subject.sources.iter().map(|(name, text)| (name.as_str(), text.as_str())));
+    let library = suite::Library { artifacts, vocabulary: Vocabulary::of(artifacts), inline };
     let mut report = Report { seed: plan.seed, ..Report::default() };
     for artifact in artifacts {
-        let chosen = own.contains(&artifact.path)
+        let chosen = subject.own_files.contains(&artifact.path)
             && artifact.path.contains(&plan.match_path)
             && artifact.name.contains(&plan.match_contract)
             && artifact.bytecode.len() > 2;
-        if !chosen {
-            continue;
+        if chosen {
+            report.suites.extend(suite::run(artifact, &library, plan, deadline)?);
         }
-        let Some(suite) = suite::run(artifact, artifacts, &vocabulary, plan, deadline)? else { continue };
-        report.passed += suite.passed;
-        report.failed += suite.failed;
-        report.skipped += suite.skipped;
-        report.unsupported += suite.unsupported;
-        report.suites.push(suite);
     }
+    report.count_again();
     Ok(report)
+}
+
+impl Case {
+    fn new(name: &str, status: Status, reason: Option<String>) -> Self {
+        let (gas, runs, counterexample) = (0, None, None);
+        Self { name: name.into(), status, runner: Runner::Builtin, reason, gas, runs, counterexample }
+    }
 }
 
 impl Report {
@@ -153,16 +176,20 @@ impl Report {
     pub(crate) fn count(&self) -> usize {
         self.passed + self.failed + self.skipped + self.unsupported
     }
-}
 
-impl Suite {
-    fn add(&mut self, case: Case) {
-        match case.status {
-            Status::Passed => self.passed += 1,
-            Status::Failed => self.failed += 1,
-            Status::Skipped => self.skipped += 1,
-            Status::Unsupported => self.unsupported += 1,
+    /// Counts from the cases, whoever changed them.
+    pub(crate) fn count_again(&mut self) {
+        (self.passed, self.failed, self.skipped, self.unsupported) = (0, 0, 0, 0);
+        for suite in &mut self.suites {
+            let ended = |status: Status| suite.cases.iter().filter(|case| case.status == status).count();
+            suite.passed = ended(Status::Passed);
+            suite.failed = ended(Status::Failed);
+            suite.skipped = ended(Status::Skipped);
+            suite.unsupported = ended(Status::Unsupported);
+            self.passed += suite.passed;
+            self.failed += suite.failed;
+            self.skipped += suite.skipped;
+            self.unsupported += suite.unsupported;
         }
-        self.cases.push(case);
     }
 }

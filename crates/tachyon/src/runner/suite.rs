@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::cheats::{Cheats, Vocabulary};
 use super::fuzz::Source;
+use super::inline::{Inline, InlineBook};
 use super::machine::{End, Machine, Ran, SENDER};
 use super::{Case, Deadline, Plan, Status, Suite, invariant, link};
 use crate::abi;
@@ -16,13 +17,21 @@ use crate::fault::{Code, Fault};
 use crate::limits;
 use crate::registry::Artifact;
 
+/// What all contracts have in common.
+pub(super) struct Library<'a> {
+    pub(super) artifacts: &'a [Artifact],
+    pub(super) vocabulary: Arc<Vocabulary>,
+    pub(super) inline: InlineBook,
+}
+
 /// What every test of a contract needs.
 pub(super) struct Stage<'a> {
     pub(super) machine: Machine,
     pub(super) contract: Address,
     pub(super) abi: &'a JsonAbi,
     pub(super) code: Bytes,
-    pub(super) artifacts: &'a [Artifact],
+    pub(super) artifact: &'a Artifact,
+    pub(super) library: &'a Library<'a>,
     pub(super) plan: &'a Plan,
     pub(super) deadline: &'a Deadline<'a>,
 }
@@ -30,8 +39,7 @@ pub(super) struct Stage<'a> {
 /// Runs the tests of a contract; nothing when it has none.
 pub(super) fn run(
     artifact: &Artifact,
-    artifacts: &[Artifact],
-    vocabulary: &Arc<Vocabulary>,
+    library: &Library<'_>,
     plan: &Plan,
     deadline: &Deadline<'_>,
 ) -> Result<Option<Suite>, Fault> {
@@ -44,8 +52,8 @@ pub(super) fn run(
     tests.sort_by_key(|test| test.signature());
     let mut suite =
         Suite { file: artifact.path.clone(), contract: artifact.name.clone(), ..Suite::default() };
-    let mut machine = Machine::new(Cheats::new(vocabulary.clone(), plan.seed), plan);
-    let code = link::linked(artifact, artifacts, &mut machine)?;
+    let mut machine = Machine::new(Cheats::new(library.vocabulary.clone(), plan.seed), plan);
+    let code = link::linked(artifact, library.artifacts, &mut machine)?;
     let contract = match machine.deploy(code.clone()).end {
         End::Created(address) => address,
         End::Failed(reason) => {
@@ -61,13 +69,13 @@ pub(super) fn run(
             return Ok(Some(all(suite, &tests, &machine, &format!("setup failed: {reason}"))));
         }
     }
-    let stage = Stage { machine, contract, abi: &abi, code, artifacts, plan, deadline };
+    let stage = Stage { machine, contract, abi: &abi, code, artifact, library, plan, deadline };
     for test in tests {
         if deadline.is_over() {
             let message = format!("the tests were stopped after {} seconds", limits::TEST_TIME.as_secs());
             return Err(Fault::new(Code::TestForgeFailed, message));
         }
-        suite.add(stage.test(test)?);
+        suite.cases.push(stage.test(test)?);
     }
     Ok(Some(suite))
 }
@@ -94,14 +102,7 @@ fn all(mut suite: Suite, tests: &[&Function], machine: &Machine, reason: &str) -
             (None, Some(why)) => (Status::Skipped, why.clone()),
             (None, None) => (Status::Failed, reason.to_owned()),
         };
-        suite.add(Case {
-            name: test.signature(),
-            status,
-            reason: Some(reason),
-            gas: 0,
-            runs: None,
-            counterexample: None,
-        });
+        suite.cases.push(Case::new(&test.signature(), status, Some(reason)));
     }
     suite
 }
@@ -111,30 +112,38 @@ impl Stage<'_> {
         let name = test.signature();
         if test.name.starts_with("testFail") {
             let reason = "`testFail*` has been removed. Consider changing to test_Revert[If|When]_Condition and expecting a revert";
-            return Ok(self.case(&name, Status::Failed, Some(reason.into())));
+            return Ok(Case::new(&name, Status::Failed, Some(reason.into())));
+        }
+        let inline = self.library.inline.about(&self.artifact.path, &self.artifact.name, &test.name);
+        if let Some(setting) = &inline.unknown {
+            let reason = format!("the setting `{setting}` is not supported by the built-in runner");
+            return Ok(Case::new(&name, Status::Unsupported, Some(reason)));
         }
         if is_invariant(&test.name) {
-            return invariant::run(self, test);
+            return invariant::run(self, test, &inline);
         }
         if test.inputs.is_empty() {
-            let (verdict, gas) = self.once(selector(test));
-            let mut case = self.case(&name, verdict.status, verdict.reason);
+            let (verdict, gas) = self.once(selector(test), &inline);
+            let mut case = Case::new(&name, verdict.status, verdict.reason);
             case.gas = gas;
             return Ok(case);
         }
-        self.fuzz(test)
-    }
-
-    pub(super) fn case(&self, name: &str, status: Status, reason: Option<String>) -> Case {
-        Case { name: name.into(), status, reason, gas: 0, runs: None, counterexample: None }
+        self.fuzz(test, &inline)
     }
 
     /// One call of a test, from the state after the set-up.
-    fn once(&self, data: Bytes) -> (Verdict, u64) {
-        let mut machine = self.machine.clone();
+    fn once(&self, data: Bytes, inline: &Inline) -> (Verdict, u64) {
+        let mut machine = self.fresh(inline);
         let ran = machine.call(SENDER, self.contract, data);
         let gas = ran.gas;
         (self.verdict(&mut machine, ran), gas)
+    }
+
+    /// A machine as the set-up left it.
+    pub(super) fn fresh(&self, inline: &Inline) -> Machine {
+        let mut machine = self.machine.clone();
+        machine.cheats.internal_reverts = inline.internal_reverts;
+        machine
     }
 
     /// What the end of a call means for a test.
@@ -169,12 +178,12 @@ impl Stage<'_> {
         }
     }
 
-    fn fuzz(&self, test: &Function) -> Result<Case, Fault> {
+    fn fuzz(&self, test: &Function, inline: &Inline) -> Result<Case, Fault> {
         let name = test.signature();
         let types: Vec<DynSolType> = abi::types(&test.inputs)?;
         let mut source = self.source(&name);
         let (mut runs, mut rejects, mut gas) = (0, 0, Vec::new());
-        while runs < self.plan.fuzz_runs {
+        while runs < inline.fuzz_runs.unwrap_or(self.plan.fuzz_runs) {
             if self.deadline.is_over() {
                 return Err(Fault::new(
                     Code::TestForgeFailed,
@@ -183,13 +192,13 @@ impl Stage<'_> {
             }
             let values = DynSolValue::Tuple(source.values(&types));
             let data = [test.selector().as_slice(), &values.abi_encode_params()].concat();
-            let mut machine = self.machine.clone();
+            let mut machine = self.fresh(inline);
             let ran = machine.call(SENDER, self.contract, data.into());
             if machine.cheats.rejected {
                 rejects += 1;
                 if rejects > limits::FUZZ_REJECTS {
                     let reason = format!("`vm.assume` rejected too many inputs ({rejects} allowed)");
-                    return Ok(self.case(&name, Status::Failed, Some(reason)));
+                    return Ok(Case::new(&name, Status::Failed, Some(reason)));
                 }
                 continue;
             }
@@ -197,7 +206,7 @@ impl Stage<'_> {
             gas.push(ran.gas);
             let verdict = self.verdict(&mut machine, ran);
             if verdict.status != Status::Passed {
-                let mut case = self.case(&name, verdict.status, verdict.reason);
+                let mut case = Case::new(&name, verdict.status, verdict.reason);
                 case.runs = Some(runs);
                 if verdict.status == Status::Failed {
                     case.counterexample = Some(shown_arguments(&values));
@@ -206,7 +215,7 @@ impl Stage<'_> {
             }
         }
         gas.sort_unstable();
-        let mut case = self.case(&name, Status::Passed, None);
+        let mut case = Case::new(&name, Status::Passed, None);
         case.gas = gas.get(gas.len() / 2).copied().unwrap_or_default();
         case.runs = Some(runs);
         Ok(case)

@@ -3,8 +3,15 @@
 //! Packages are installed once, below the target directory, with pip and npm. Where that is not possible these tests fail and
 //! say what is missing: a skipped proof is none.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test speaks")]
+#![expect(clippy::print_stdout, reason = "a long comparison says what it has compared")]
 
+mod handover;
+mod inspector;
+mod mutation;
 mod nodes;
+mod parity;
+#[path = "../../../../testing/rounds.rs"]
+mod rounds;
 mod workshop;
 
 use std::process::Command;
@@ -36,4 +43,19 @@ fn an_official_client_takes_a_token_from_source_to_chain() {
 #[test]
 fn other_nodes_agree_on_gas_and_results() {
     nodes::agree(&Workshop::open());
+}
+
+#[test]
+fn the_inspector_lists_and_calls_all_nine_tools() {
+    inspector::calls_all_tools(&Workshop::open());
+}
+
+#[test]
+fn our_runner_agrees_with_forge_on_tests_of_others() {
+    parity::agrees(&Workshop::open());
+}
+
+#[test]
+fn what_our_runner_cannot_do_is_handed_to_forge_and_nothing_reaches_outside() {
+    handover::unsupported_tests_go_to_forge(&Workshop::open());
 }

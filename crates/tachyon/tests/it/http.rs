@@ -24,10 +24,14 @@ impl Drop for Server {
 }
 
 fn serve() -> Server {
+    serve_with(json!({}))
+}
+
+fn serve_with(mut config: Value) -> Server {
     let tenants = json!([{ "name": "one", "token": "$env:TOKEN" }, { "name": "two", "token": "$env:OTHER" }]);
-    let home = Home::with(json!({ "tenants": tenants }))
-        .variable("TOKEN", TOKEN)
-        .variable("OTHER", "another-token-nobody-can-guess");
+    config["tenants"] = tenants;
+    let home =
+        Home::with(config).variable("TOKEN", TOKEN).variable("OTHER", "another-token-nobody-can-guess");
     let mut command = home.command();
     let mut child =
         command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
@@ -102,4 +106,32 @@ fn verbs_answer_over_rest_and_rpc_each_for_its_tenant() {
     }
     let (status, _) = server.ask("POST", "/v1/compile", TOKEN, &"x".repeat(33 << 20));
     assert!(status == 413 || status == 0, "{status}");
+}
+
+#[test]
+fn clients_that_stall_are_sent_away_and_others_are_served() {
+    let server = serve_with(json!({ "client_seconds": 2 }));
+    let begin = |text: &str| {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        stream.write_all(text.as_bytes()).unwrap();
+        stream
+    };
+    let head = format!("POST /v1/call HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {TOKEN}\r\n");
+    let silent: Vec<TcpStream> = ["", "POST", &head].into_iter().map(begin).collect();
+    let mut slow = begin(&format!("{head}content-length: 100\r\n\r\n{{\"to\""));
+    let (status, _) = server.ask("GET", "/v1/chains", TOKEN, "");
+    assert_eq!(status, 200, "meanwhile others are served");
+    for mut stream in silent {
+        let mut text = String::new();
+        let _ = stream.read_to_string(&mut text);
+        assert!(text.is_empty() || text.starts_with("HTTP/1.1 408"), "{text}");
+    }
+    let mut text = [0; 12];
+    slow.read_exact(&mut text).unwrap();
+    assert_eq!(&text, b"HTTP/1.1 408");
+    let many = "x".repeat(100_000);
+    let mut stream = begin(&format!("GET /healthz HTTP/1.1\r\nhost: x\r\nlong: {many}"));
+    let mut text = String::new();
+    let _ = stream.read_to_string(&mut text);
+    assert!(text.is_empty() || text.starts_with("HTTP/1.1 431"), "{text}");
 }

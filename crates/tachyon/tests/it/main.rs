@@ -7,6 +7,7 @@ mod chain;
 mod crashes;
 mod http;
 mod journal;
+mod keys;
 mod mcp;
 mod money;
 mod node;

@@ -48,11 +48,27 @@ fn the_selftest_finds_a_manifest_that_drifted() {
             json!({ "servers": [{ "alias": "fs", "tools": [] }, { "alias": "tachyon", "tools": tools }] });
         let file = std::fs::File::create(folder.join("default.json")).unwrap();
         serde_json::to_writer(file, &manifest).unwrap();
-        home.command().arg("--selftest").arg("--agents").arg(&folder).status().unwrap().success()
+        let all = home.command().arg("--selftest").arg("--agents").arg(&folder).status().unwrap().success();
+        let file = folder.join("default.json");
+        let one = home.command().arg("--selftest").arg("--manifest").arg(file).status().unwrap().success();
+        assert_eq!(all, one);
+        all
     };
     assert!(check(&NAMES));
     assert!(!check(&NAMES[1..]));
     assert!(!check(&[NAMES.as_slice(), &["tachyon_extra"]].concat()));
+    for text in ["{", "{}", r#"{"servers":[]}"#] {
+        let mut file = std::fs::File::create(folder.join("default.json")).unwrap();
+        std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+        for place in
+            [["--agents", "agents"], ["--manifest", "agents/default.json"], ["--manifest", "no-such-file"]]
+        {
+            assert!(
+                !home.command().arg("--selftest").args(place).status().unwrap().success(),
+                "{text} {place:?}"
+            );
+        }
+    }
 }
 
 #[test]

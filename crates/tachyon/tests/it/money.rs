@@ -8,10 +8,10 @@ use crate::program::{Home, lines};
 const TOKEN: &str = "a-token-nobody-can-guess";
 const KEY: &str = "0x4f3edf983ac636a65a842ce7c78d9aa706d3b113bce9c46f30d7d21715b23b1d";
 
-fn config(node: &Node) -> Value {
+/// Everything a node needs to be used, and a policy that allows little.
+pub(crate) fn config(node: &Node) -> Value {
     json!({
         "allow_private_rpc": true,
-        "receipt_seconds": 1,
         "chains": [{ "id": "test", "name": "Test", "chain_id": CHAIN, "rpc_url": node.url }],
         "accounts": [{ "name": "payer", "key": "$env:PAYER_KEY" }],
         "policies": [{
@@ -20,6 +20,13 @@ fn config(node: &Node) -> Value {
             "targets": [{ "address": "0x00000000000000000000000000000000000000aa", "methods": ["poke(uint256)"] }],
         }],
     })
+}
+
+/// The same for one who does not wait for what does not come.
+fn impatient(node: &Node) -> Value {
+    let mut config = config(node);
+    config["receipt_seconds"] = json!(1);
+    config
 }
 
 /// A home with a policy for the chain of this node.
@@ -171,16 +178,30 @@ fn whatever_a_node_does_a_retry_ends_with_one_deployment() {
         ("eth_getTransactionCount", || Turn::Say(json!({ "result": "0xffffffffffffffffff" }))),
         ("eth_getBlockByNumber", || Turn::Say(json!({ "result": "junk" }))),
         ("eth_blockNumber", || Turn::Hang),
+        ("eth_sendRawTransaction", || Turn::Stall),
+        ("eth_sendRawTransaction", || Turn::Half),
+        ("eth_getTransactionReceipt", || Turn::Stall),
+        ("eth_getTransactionReceipt", || Turn::Half),
+        ("eth_estimateGas", || Turn::Say(json!({ "result": "0xffffffffffffffff" }))),
+        ("eth_getBlockByNumber", || {
+            Turn::Say(json!({ "result": { "baseFeePerGas": format!("0x{}", "f".repeat(32)) } }))
+        }),
     ];
     for (method, lie) in lies {
         let node = Node::start();
         let home = home(&node);
+        let mut config = impatient(&node);
+        if let Turn::Stall = lie() {
+            config["rpc_seconds"] = json!(1);
+        }
+        home.configure(config);
         node.behave(move |asked, _| if asked == method { lie() } else { Turn::Honest });
         let told = home.run("deploy", deploy("k"));
         assert_eq!(told["ok"], false, "{method}: {told}");
         let looked = home.done("registry_lookup", json!({ "idempotency_key": "k", "chain_id": "test" }));
         assert_ne!(looked["confirmed"], true, "{method}: nothing is done that is not known to be: {looked}");
         node.behave(|_, _| Turn::Honest);
+        home.configure(self::config(&node));
         let told = home.done("deploy", deploy("k"));
         assert_eq!(node.mined(), 1, "{method}: {told}");
         let looked = home.done("registry_lookup", json!({ "idempotency_key": "k", "chain_id": "test" }));
@@ -214,24 +235,98 @@ fn a_node_of_another_chain_gets_nothing() {
     assert!(node.mined() <= 3);
 }
 
+/// The address of the key these tests use.
+const PAYER: &str = "0x90F8bf6A479f320ead074411a4B0e7944Ea8c9C1";
+
 #[test]
-fn a_transaction_whose_nonce_was_taken_frees_its_key() {
+fn a_transaction_whose_nonce_was_taken_frees_its_key_when_that_is_settled() {
     let node = Node::start();
     let home = home(&node);
+    home.configure(impatient(&node));
     node.ledger.lock().unwrap().holding = true;
     let told = home.refused("deploy", deploy("stuck"), "DEPLOY_FAILED");
     assert_eq!(told["retry"], true, "{told}");
     assert_eq!(node.mined(), 0);
-    {
-        // Somebody else used the account: the held transaction can never be mined.
+    let mine = |sender: &str| {
         let mut ledger = node.ledger.lock().unwrap();
-        let payer = "0x90F8bf6A479f320ead074411a4B0e7944Ea8c9C1".parse().unwrap();
-        ledger.mined.push((Default::default(), payer, 0, None));
+        ledger.mined.push((Default::default(), sender.parse().unwrap(), 0, None));
         ledger.holding = false;
+    };
+    // Somebody else used the account: the held transaction can never be mined. But only one node says so, and only now.
+    mine(PAYER);
+    home.refused("deploy", deploy("stuck"), "DEPLOY_FAILED");
+    assert_eq!(node.mined(), 1);
+    home.configure(config(&node));
+    for _ in 0..12 {
+        mine("0x00000000000000000000000000000000000000aa");
     }
     let told = home.done("deploy", deploy("stuck"));
     assert_eq!(told["existing"], false, "{told}");
-    assert_eq!(node.mined(), 2);
+    assert_eq!(node.mined(), 14);
+}
+
+#[test]
+fn a_node_that_is_late_with_receipts_gets_no_second_transaction() {
+    let node = Node::start();
+    let home = home(&node);
+    home.configure(impatient(&node));
+    node.behave(|asked, _| match asked {
+        "eth_getTransactionReceipt" => Turn::Say(json!({ "result": null })),
+        _ => Turn::Honest,
+    });
+    for _ in 0..3 {
+        let told = home.refused("deploy", deploy("k"), "DEPLOY_FAILED");
+        assert_eq!((&told["retry"], node.mined()), (&json!(true), 1), "{told}");
+    }
+    node.behave(|_, _| Turn::Honest);
+    home.configure(config(&node));
+    assert_eq!(home.done("deploy", deploy("k"))["existing"], true);
+    assert_eq!(node.mined(), 1);
+}
+
+#[test]
+fn tenants_share_the_nonces_of_an_account_and_the_purse_of_a_policy() {
+    let node = Node::start();
+    let home = home(&node);
+    let poke = |tenant: &str| {
+        let request = json!({
+            "chain_id": "test", "to": "0x00000000000000000000000000000000000000aa", "method": "poke(uint256)", "args": [1],
+            "capability_token": TOKEN,
+        });
+        let mut command = home.command();
+        command.args(["--tenant", tenant, "run", "call", &request.to_string()]);
+        command.stdout(std::process::Stdio::piped()).spawn().unwrap()
+    };
+    let ended = |child: std::process::Child| -> Value {
+        serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap()
+    };
+    let children: Vec<_> = ["one", "two", "three", "four"].into_iter().map(poke).collect();
+    for told in children.into_iter().map(ended) {
+        assert_eq!(told["ok"], true, "{told}");
+    }
+    let mut nonces: Vec<u64> =
+        node.ledger.lock().unwrap().mined.iter().map(|(_, _, nonce, _)| *nonce).collect();
+    nonces.sort_unstable();
+    assert_eq!(nonces, [0, 1, 2, 3]);
+    // Each has cost 400,000 wei, and one more can cost 1,080,000.
+    let mut config = config(&node);
+    config["policies"][0]["max_total_wei"] = json!("2679999");
+    home.configure(config.clone());
+    assert_eq!(ended(poke("five"))["error"]["code"], "WALLET_POLICY_DENIED");
+    config["policies"][0]["max_total_wei"] = json!("2680000");
+    home.configure(config);
+    assert_eq!(ended(poke("five"))["ok"], true);
+}
+
+#[test]
+fn another_deployer_is_a_target_like_any_other() {
+    let node = Node::start();
+    let home = home(&node);
+    let mut request = deploy("k");
+    let salt = format!("0x{}", "a9059cbb".repeat(8));
+    request["create2"] = json!({ "salt": salt, "deployer": "0x00000000000000000000000000000000000000bb" });
+    home.refused("deploy", request, "WALLET_POLICY_DENIED");
+    assert_eq!(node.mined(), 0);
 }
 
 #[test]
@@ -330,6 +425,19 @@ fn chains_are_registered_only_when_they_are_what_they_say_and_where_they_may_be(
     let told = open
         .done("simulate", json!({ "chain_id": CHAIN, "to": "0x00000000000000000000000000000000000000aa" }));
     assert_eq!(told["gas_estimate"], 60_000);
+    // A node can be asked without being registered, from where it may be, and is sent nothing.
+    let asked = |extra: Value| {
+        let mut request = json!({ "rpc_url": node.url, "to": "0x00000000000000000000000000000000000000aa" });
+        request.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        request
+    };
+    assert_eq!(open.done("simulate", asked(json!({ "chain_id": CHAIN })))["gas_estimate"], 60_000);
+    open.done("call", asked(json!({ "simulate_only": true })));
+    open.refused("simulate", asked(json!({ "chain_id": 1 })), "INVALID_REQUEST");
+    open.refused("call", asked(json!({})), "INVALID_REQUEST");
+    let told = strict.refused("simulate", asked(json!({})), "CHAIN_NOT_FOUND");
+    assert!(!told.to_string().contains("secret-path"), "{told}");
+    assert_eq!(node.mined(), 0);
     let secret = json!({ "id": "thief", "rpc_url": "$env:PATH", "chain_id": 1 });
     open.refused("chain_register", secret, "CHAIN_NOT_FOUND");
 }

@@ -26,6 +26,10 @@ pub(crate) enum Turn {
     Silence,
     /// Close the connection without an answer.
     Hang,
+    /// Keep the connection and say nothing for as long as the other end waits.
+    Stall,
+    /// Promise an answer, send half of it and close.
+    Half,
 }
 
 type Script = dyn Fn(&str, usize) -> Turn + Send + Sync;
@@ -98,6 +102,16 @@ fn serve(stream: TcpStream, ledger: &Mutex<Ledger>, script: &Mutex<Arc<Script>>)
                 return;
             }
             Turn::Hang => return,
+            Turn::Stall => {
+                let _ = reader.read_to_end(&mut Vec::new());
+                return;
+            }
+            Turn::Half => {
+                let body = answer(&request, ledger).to_string();
+                let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+                let _ = stream.write_all(format!("{head}{}", &body[..body.len() / 2]).as_bytes());
+                return;
+            }
         };
         let head = format!(
             "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
@@ -141,7 +155,11 @@ fn answer(request: &Value, ledger: &Mutex<Ledger>) -> Value {
         "eth_call" => json!("0x602a"),
         "eth_getTransactionCount" => {
             let address = address();
-            let count = ledger.mined.iter().filter(|(_, from, ..)| *from == address).count();
+            // A block by its number, or all there are.
+            let block = params[1].as_str().unwrap().strip_prefix("0x");
+            let blocks = block.map_or(usize::MAX, |digits| usize::from_str_radix(digits, 16).unwrap());
+            let mined = ledger.mined.iter().take(blocks);
+            let count = mined.filter(|(_, from, ..)| *from == address).count();
             json!(format!("{count:#x}"))
         }
         "eth_getCode" => {

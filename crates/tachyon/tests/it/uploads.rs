@@ -81,6 +81,46 @@ fn compiler(home: &Home, script: &str) {
 }
 
 #[test]
+fn compilers_that_are_bombed_are_ended() {
+    let home = Home::new();
+    for (bomb, words) in [
+        ("while :; do :; done", "stopped after 2 seconds"),
+        ("cat > /dev/null; exec yes", "printed more than"),
+        ("exec python3 -c 'bytearray(5 << 30)'", "MemoryError"),
+        ("exec python3 -c 'open(\"big\", \"wb\").write(bytes(2 << 20))'", "ended with"),
+    ] {
+        compiler(&home, bomb);
+        if words.contains("seconds") {
+            home.configure(json!({ "solc": home.path("solc"), "compile_seconds": 2 }));
+        }
+        let told = compile(&home, json!({ "A.sol": "contract A {}" }));
+        assert_eq!(told["error"]["code"], "COMPILER_FORGE_FAILED", "{bomb}: {told}");
+        assert!(told["error"]["message"].as_str().unwrap().contains(words), "{bomb}: {told}");
+    }
+}
+
+#[test]
+fn a_compiler_that_is_gone_with_its_caller_leaves_nothing_behind() {
+    let home = Home::new();
+    let pipe = home.path("alive");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Whoever has the pipe open for writing is alive; its reader is told when the last one is gone.
+    compiler(&home, &format!("exec 3> {}; echo begun >&3; while :; do :; done", pipe.display()));
+    let mut mcp = home.mcp();
+    let id = mcp.begin("tachyon_compile", &json!({ "sources": { "A.sol": "contract A {}" } }));
+    let mut reader = std::io::BufReader::new(std::fs::File::open(&pipe).unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
+    assert_eq!(line, "begun\n");
+    let cancel =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } });
+    mcp.say(&cancel.to_string());
+    let mut rest = String::new();
+    std::io::Read::read_to_string(&mut reader, &mut rest).unwrap();
+    assert!(mcp.close().success());
+}
+
+#[test]
 fn a_compiler_gets_the_settings_and_nothing_of_the_environment() {
     let home = Home::new().variable("SECRET_OF_THE_SERVER", "do-not-tell");
     let record = home.path("record");

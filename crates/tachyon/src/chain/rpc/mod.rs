@@ -3,6 +3,8 @@
 mod guard;
 mod wire;
 
+use std::time::Duration;
+
 use alloy_primitives::{Address, B256, Bytes, LogData, U256, keccak256};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,11 +12,22 @@ use serde_json::{Value, json};
 use super::profile::Profile;
 use super::{At, Detail, Fees, Intent, Outcome, Receipt, Simulation};
 use crate::fault::{Code, Fault};
+use crate::limits;
 pub(crate) use guard::Reach;
 use wire::{AnswerError, Wire, WireError};
 
+/// What a node is called that nobody registered.
+pub(crate) const INLINE: &str = "inline";
 /// A tip that gets a transaction mined on a chain whose node does not suggest one.
 const USUAL_TIP: u128 = 1_000_000_000;
+
+/// How nodes are asked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asking {
+    pub(crate) reach: Reach,
+    /// How long one answer may take.
+    pub(crate) patience: Duration,
+}
 
 /// A node that proved to be of the right chain.
 pub(crate) struct RpcChain {
@@ -25,15 +38,34 @@ pub(crate) struct RpcChain {
 
 impl RpcChain {
     /// Connects, and checks that the node is of the chain the profile says.
-    pub(crate) async fn connect(profile: &Profile, reach: Reach) -> Result<Self, Fault> {
+    pub(crate) async fn connect(profile: &Profile, asking: Asking) -> Result<Self, Fault> {
+        let chain = Self::reach(profile, asking).await?;
+        chain.verify().await?;
+        Ok(chain)
+    }
+
+    /// Connects to a node of whatever chain it says it is of.
+    pub(crate) async fn inline(url: &str, asking: Asking) -> Result<Self, Fault> {
+        let (id, name, rpc_url) = (INLINE.into(), INLINE.into(), url.to_owned());
+        let mut chain =
+            Self::reach(&Profile { id, name, chain_id: 0, rpc_url, explorer: None }, asking).await?;
+        chain.chain_id = chain.said_id().await?;
+        Ok(chain)
+    }
+
+    async fn reach(profile: &Profile, asking: Asking) -> Result<Self, Fault> {
         let not_found =
             |what: String| Fault::new(Code::ChainNotFound, format!("chain `{}`: {what}", profile.id));
         let address = profile.address().map_err(|error| not_found(error.to_string()))?;
-        let place = guard::resolve(&address, reach).await.map_err(|error| not_found(error.to_string()))?;
-        let wire = Wire::new(place).map_err(|error| Fault::internal(error.to_string()))?;
-        let chain = Self { name: profile.id.clone(), chain_id: profile.chain_id, wire };
-        chain.verify().await?;
-        Ok(chain)
+        let place =
+            guard::resolve(&address, asking.reach).await.map_err(|error| not_found(error.to_string()))?;
+        let wire = Wire::new(place, asking.patience).map_err(|error| Fault::internal(error.to_string()))?;
+        Ok(Self { name: profile.id.clone(), chain_id: profile.chain_id, wire })
+    }
+
+    async fn said_id(&self) -> Result<u64, Fault> {
+        let said: U256 = self.ask("eth_chainId", json!([])).await?;
+        u64::try_from(said).map_err(|_| self.nonsense("eth_chainId", "a number of more than 64 bits"))
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -42,8 +74,8 @@ impl RpcChain {
 
     /// Asks the node which chain it is.
     pub(crate) async fn verify(&self) -> Result<(), Fault> {
-        let said: U256 = self.ask("eth_chainId", json!([])).await?;
-        if said != U256::from(self.chain_id) {
+        let said = self.said_id().await?;
+        if said != self.chain_id {
             let message = format!(
                 "the node of chain `{}` is of chain {said}, not {}; nothing was sent, correct the registration",
                 self.name, self.chain_id
@@ -55,10 +87,24 @@ impl RpcChain {
         Ok(())
     }
 
-    pub(crate) async fn nonce(&self, account: Address, at: &str) -> Result<u64, Fault> {
+    pub(crate) async fn nonce_at(&self, account: Address, at: &str) -> Result<u64, Fault> {
         let nonce: U256 = self.ask("eth_getTransactionCount", json!([account, at])).await?;
         u64::try_from(nonce)
             .map_err(|_| self.nonsense("eth_getTransactionCount", "a nonce of more than 64 bits"))
+    }
+
+    /// Of nodes behind one address some are late. One may know that a nonce is used while another does not know by which
+    /// transaction; blocks this deep are known to all.
+    pub(crate) async fn settled_nonce(&self, account: Address) -> Result<u64, Fault> {
+        match self.head().await?.checked_sub(limits::SETTLED_BLOCKS) {
+            Some(block) => self.nonce_at(account, &format!("{block:#x}")).await,
+            None => Ok(0),
+        }
+    }
+
+    async fn head(&self) -> Result<u64, Fault> {
+        let head: U256 = self.ask("eth_blockNumber", json!([])).await?;
+        u64::try_from(head).map_err(|_| self.nonsense("eth_blockNumber", "a number of more than 64 bits"))
     }
 
     pub(crate) async fn code(&self, account: Address) -> Result<Bytes, Fault> {
@@ -96,11 +142,7 @@ impl RpcChain {
     ) -> Result<Simulation, Fault> {
         let block = match at {
             At::Block(block) => block,
-            At::Latest => {
-                let head: U256 = self.ask("eth_blockNumber", json!([])).await?;
-                u64::try_from(head)
-                    .map_err(|_| self.nonsense("eth_blockNumber", "a number of more than 64 bits"))?
-            }
+            At::Latest => self.head().await?,
         };
         let (request, tag) = (request(intent), format!("{block:#x}"));
         let outcome = match self.try_ask::<Bytes>("eth_call", json!([request, tag])).await {

@@ -1,6 +1,7 @@
 //! JSON-RPC over HTTP: one question, one answer, both within limits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use alloy_primitives::Bytes;
 use reqwest::Client;
@@ -18,6 +19,7 @@ pub(super) struct Wire {
     client: Client,
     url: reqwest::Url,
     next: AtomicU64,
+    patience: Duration,
 }
 
 /// Why there is no answer. It never repeats the URL.
@@ -55,21 +57,21 @@ struct Answer {
 }
 
 impl Wire {
-    pub(super) fn new(place: Place) -> Result<Self, reqwest::Error> {
+    pub(super) fn new(place: Place, patience: Duration) -> Result<Self, reqwest::Error> {
         let client = Client::builder()
-            .timeout(limits::RPC_TIME)
+            .timeout(patience)
             // The host was judged by the addresses it had; it must not get others by now, nor send us elsewhere.
             .resolve_to_addrs(&place.host, &place.addresses)
             .redirect(Policy::none())
             .no_proxy()
             .build()?;
-        Ok(Self { client, url: place.url, next: AtomicU64::new(1) })
+        Ok(Self { client, url: place.url, next: AtomicU64::new(1), patience })
     }
 
     pub(super) async fn ask(&self, method: &str, params: Value) -> Result<Box<RawValue>, WireError> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let question = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let silent = |error: reqwest::Error| WireError::Silent(said(&error));
+        let silent = |error: reqwest::Error| WireError::Silent(said(&error, self.patience));
         let post = self.client.post(self.url.clone()).header(CONTENT_TYPE, "application/json");
         let mut response = post.body(question.to_string()).send().await.map_err(silent)?;
         let status = response.status();
@@ -100,9 +102,9 @@ impl Wire {
 }
 
 /// The innermost reason; outer ones repeat the URL.
-fn said(error: &reqwest::Error) -> String {
+fn said(error: &reqwest::Error, patience: Duration) -> String {
     if error.is_timeout() {
-        return format!("nothing came within {} seconds", limits::RPC_TIME.as_secs());
+        return format!("nothing came within {} seconds", patience.as_secs());
     }
     let mut inner: &dyn std::error::Error = error;
     while let Some(source) = inner.source() {

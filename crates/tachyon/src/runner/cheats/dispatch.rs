@@ -24,11 +24,11 @@ pub(super) struct Call<'a> {
 }
 
 impl Call<'_> {
-    fn name(&self) -> &str {
+    pub(super) fn name(&self) -> &str {
         &self.function.name
     }
 
-    fn wrong(&self) -> Refusal {
+    pub(super) fn wrong(&self) -> Refusal {
         Refusal::Unsupported(format!("the cheatcode {}", self.function.signature()))
     }
 
@@ -40,7 +40,7 @@ impl Call<'_> {
         self.at(index)?.as_address().ok_or_else(|| self.wrong())
     }
 
-    fn number(&self, index: usize) -> Result<U256, Refusal> {
+    pub(super) fn number(&self, index: usize) -> Result<U256, Refusal> {
         self.at(index)?.as_uint().map(|(number, _)| number).ok_or_else(|| self.wrong())
     }
 
@@ -73,11 +73,11 @@ impl Call<'_> {
     }
 }
 
-fn nothing() -> Returned {
+pub(super) fn nothing() -> Returned {
     Ok(vec![])
 }
 
-fn number(value: U256) -> DynSolValue {
+pub(super) fn number(value: U256) -> DynSolValue {
     DynSolValue::Uint(value, 256)
 }
 
@@ -108,6 +108,21 @@ impl Cheats {
             "addr" | "sign" | "computeCreateAddress" | "computeCreate2Address" | "toString" | "getLabel" => {
                 self.compute(call)
             }
+            "snapshot"
+            | "snapshotState"
+            | "revertTo"
+            | "revertToState"
+            | "revertToAndDelete"
+            | "revertToStateAndDelete"
+            | "deleteSnapshot"
+            | "deleteStateSnapshot"
+            | "deleteSnapshots"
+            | "deleteStateSnapshots"
+            | "startSnapshotGas"
+            | "stopSnapshotGas"
+            | "snapshotGasLastCall"
+            | "lastCallGas"
+            | "snapshotValue" => self.snapshots.run(context, call),
             "recordLogs" | "getRecordedLogs" | "record" | "accesses" | "stopRecord" => self.records(call),
             "assume" | "skip" | "label" | "randomUint" | "randomAddress" | "randomBool" => self.steer(call),
             // What they change is not looked at here.
@@ -156,6 +171,9 @@ impl Cheats {
             }
             former_origin = ongoing.former_origin;
         }
+        // Value can only come from an account that is there.
+        let mut account = context.journaled_state.load_account_mut(call.address(0)?).map_err(broken)?;
+        account.touch();
         self.prank = Some(Prank {
             who: call.caller,
             depth: context.journaled_state.depth(),
@@ -220,8 +238,9 @@ impl Cheats {
                 if self.expected_revert.is_some() {
                     return Err("you must call another function prior to expecting a second revert".into());
                 }
+                let internal = self.internal_reverts;
                 self.expected_revert =
-                    Some(ExpectedRevert { depth, deepest: depth, wanted, by, reverter: None });
+                    Some(ExpectedRevert { depth, deepest: depth, internal, wanted, by, reverter: None });
                 nothing()
             }
         }

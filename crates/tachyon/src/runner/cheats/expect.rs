@@ -15,6 +15,8 @@ pub(super) struct ExpectedRevert {
     pub(super) depth: usize,
     /// How deep the calls went since.
     pub(super) deepest: usize,
+    /// Whether it need not come from a call, but may come from the test itself.
+    pub(super) internal: bool,
     pub(super) wanted: WantedRevert,
     /// Who must revert.
     pub(super) by: Option<Address>,
@@ -35,7 +37,7 @@ impl ExpectedRevert {
         if ended.result.is_ok() {
             return Err("next call did not revert as expected".into());
         }
-        if self.deepest <= self.depth {
+        if !self.internal && self.deepest <= self.depth {
             return Err("call didn't revert at a lower depth than cheatcode call depth".into());
         }
         if let (Some(by), Some(reverter)) = (self.by, self.reverter)

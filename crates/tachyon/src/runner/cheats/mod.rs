@@ -4,6 +4,7 @@ mod asserts;
 mod dispatch;
 mod expect;
 mod mock;
+mod snapshots;
 mod text;
 
 use std::collections::HashMap;
@@ -22,12 +23,16 @@ use revm::interpreter::{
 };
 
 use super::machine::{Ctx, SENDER};
+use crate::limits;
 use crate::registry::Artifact;
 use expect::{ExpectedCall, ExpectedEmit, ExpectedRevert};
 use mock::Mock;
+use snapshots::Snapshots;
 
 /// Where cheatcodes live.
 pub(super) const VM: Address = address!("7109709ECfa91a80626fF3989D68f67F5b1DD12D");
+/// Where tests print to. What is printed is nobody's business here, and counts for nothing that is expected of a call.
+const CONSOLE: Address = address!("000000000000000000636F6e736F6c652e6c6f67");
 /// The selector of `CheatcodeError(string)`.
 const CHEATCODE_ERROR: [u8; 4] = [0xee, 0xaa, 0x9e, 0x6f];
 const SLOAD: u8 = 0x54;
@@ -129,7 +134,12 @@ pub(super) struct Cheats {
     recorded_logs: Option<Vec<Log>>,
     accesses: Option<HashMap<Address, Accesses>>,
     labels: HashMap<Address, String>,
+    snapshots: Snapshots,
     random: fastrand::Rng,
+    /// Whether a revert may be expected of the test's own code.
+    pub(super) internal_reverts: bool,
+    /// How many bytes cheatcodes were given in this call of the test.
+    given: usize,
     /// What this runner was asked for and cannot do.
     pub(super) unsupported: Option<String>,
     /// Whether the test asked to be skipped, and why.
@@ -152,7 +162,10 @@ impl Cheats {
             recorded_logs: None,
             accesses: None,
             labels: HashMap::new(),
+            snapshots: Snapshots::default(),
             random: fastrand::Rng::with_seed(seed),
+            internal_reverts: false,
+            given: 0,
             unsupported: None,
             skipped: None,
             rejected: false,
@@ -163,6 +176,7 @@ impl Cheats {
     /// Forgets what belongs to one call of a test.
     pub(super) fn begin(&mut self) {
         self.rejected = false;
+        self.given = 0;
     }
 
     /// What was expected and did not come, at the end of a test.
@@ -179,6 +193,7 @@ impl Cheats {
     /// A call to the cheatcodes.
     fn cheat(&mut self, context: &mut Ctx, inputs: &CallInputs) -> CallOutcome {
         let data = inputs.input.bytes(context);
+        self.given = self.given.saturating_add(data.len());
         let (result, output) = match self.answer(context, inputs, &data) {
             Ok(output) => (InstructionResult::Return, output),
             Err(Refusal::Words(words)) => (InstructionResult::Revert, cheatcode_error(&words)),
@@ -196,6 +211,12 @@ impl Cheats {
         let Some((selector, body)) = data.split_first_chunk::<4>() else {
             return Err("a cheatcode without a selector".into());
         };
+        if self.given > limits::CHEAT_BYTES {
+            return Err(Refusal::Unsupported(format!(
+                "more than {} bytes for cheatcodes",
+                limits::CHEAT_BYTES
+            )));
+        }
         let vocabulary = self.vocabulary.clone();
         let function = vocabulary.functions.get(&Selector::from(*selector));
         let unknown = || Refusal::Unsupported(format!("the cheatcode 0x{}", hex::encode(selector)));
@@ -229,13 +250,13 @@ impl Cheats {
     }
 
     /// Judges what a call or creation ended with: expectations about reverts first, then about events.
-    fn judge(&mut self, context: &mut Ctx, ended: &mut InterpreterResult, dummy: &Bytes) -> Judged {
+    fn judge(&mut self, context: &mut Ctx, ended: &mut InterpreterResult, frame: &Frame) -> Judged {
         let depth = context.journaled_state.depth();
         if let Some(expected) = self.expected_revert.take_if(|expected| depth <= expected.depth) {
             return match expected.judge(ended) {
                 Ok(()) => {
                     ended.result = InstructionResult::Return;
-                    ended.output = dummy.clone();
+                    ended.output = frame.dummy.clone();
                     Judged::AsExpected
                 }
                 Err(words) => {
@@ -244,7 +265,10 @@ impl Cheats {
                 }
             };
         }
-        if ended.result.is_ok() && self.expected_emits.iter().any(|emit| emit.depth == depth) {
+        if ended.result.is_ok()
+            && frame.may_emit
+            && self.expected_emits.iter().any(|emit| emit.depth == depth)
+        {
             if self.expected_emits.iter().filter(|emit| emit.depth == depth).all(|emit| emit.found) {
                 self.expected_emits.retain(|emit| emit.depth != depth);
             } else {
@@ -255,6 +279,14 @@ impl Cheats {
         }
         Judged::Other
     }
+}
+
+/// What kind of call or creation came to its end.
+struct Frame {
+    /// What its caller gets where a revert was expected.
+    dummy: Bytes,
+    /// Calls that change nothing emit nothing; a test may make some while it says what it expects.
+    may_emit: bool,
 }
 
 /// What judging found.
@@ -300,6 +332,12 @@ impl Inspector<Ctx> for Cheats {
         }
     }
 
+    fn step_end(&mut self, interpreter: &mut Interpreter<EthInterpreter>, context: &mut Ctx) {
+        if self.snapshots.is_counting() {
+            self.snapshots.stepped(context.journaled_state.depth(), interpreter.gas.total_gas_spent());
+        }
+    }
+
     fn log(&mut self, _: &mut Ctx, log: Log) {
         if let Some(logs) = &mut self.recorded_logs {
             logs.push(log.clone());
@@ -314,6 +352,9 @@ impl Inspector<Ctx> for Cheats {
     fn call(&mut self, context: &mut Ctx, inputs: &mut CallInputs) -> Option<CallOutcome> {
         if inputs.target_address == VM {
             return Some(self.cheat(context, inputs));
+        }
+        if inputs.target_address == CONSOLE {
+            return None;
         }
         let data = inputs.input.bytes(context);
         let (target, value) = (inputs.bytecode_address, inputs.call_value());
@@ -338,16 +379,21 @@ impl Inspector<Ctx> for Cheats {
     }
 
     fn call_end(&mut self, context: &mut Ctx, inputs: &CallInputs, outcome: &mut CallOutcome) {
-        if inputs.target_address == VM {
+        if matches!(inputs.target_address, VM | CONSOLE) {
             return;
         }
+        self.snapshots.call_ended(&outcome.result.gas);
         self.stop_pretending(context);
         if outcome.result.result.is_revert()
             && let Some(expected) = &mut self.expected_revert
         {
             expected.reverter.get_or_insert(inputs.target_address);
         }
-        self.judge(context, &mut outcome.result, &dummy_output());
+        self.judge(
+            context,
+            &mut outcome.result,
+            &Frame { dummy: dummy_output(), may_emit: !inputs.is_static },
+        );
     }
 
     fn create(&mut self, context: &mut Ctx, inputs: &mut CreateInputs) -> Option<CreateOutcome> {
@@ -365,7 +411,8 @@ impl Inspector<Ctx> for Cheats {
         {
             self.created.push((address, artifact));
         }
-        if self.judge(context, &mut outcome.result, &Bytes::new()) == Judged::AsExpected {
+        let frame = Frame { dummy: Bytes::new(), may_emit: true };
+        if self.judge(context, &mut outcome.result, &frame) == Judged::AsExpected {
             // Not the zero address, which callers take for a failure.
             outcome.address = Some(Address::with_last_byte(1));
         }

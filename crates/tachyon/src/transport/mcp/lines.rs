@@ -32,8 +32,14 @@ struct Unanswered {
 }
 
 impl Unanswered {
-    fn add(&self, id: RequestId) {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+    /// Whether there was room for one more.
+    fn add(&self, id: RequestId) -> bool {
+        let mut ids = self.ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = ids.len() < limits::REQUESTS_WAITING;
+        if room {
+            ids.insert(id);
+        }
+        room
     }
 
     fn remove(&self, id: &RequestId) {
@@ -201,7 +207,13 @@ where
             };
             let Some(message) = self.read(line).await else { continue };
             match &message {
-                JsonRpcMessage::Request(request) => self.unanswered.add(request.id.clone()),
+                JsonRpcMessage::Request(request) if !self.unanswered.add(request.id.clone()) => {
+                    let id = serde_json::to_value(&request.id).unwrap_or_default();
+                    let most = limits::REQUESTS_WAITING;
+                    let message = format!("{most} requests wait for their answers; wait for one of them");
+                    self.refuse(id, -32000, &message).await;
+                    continue;
+                }
                 JsonRpcMessage::Notification(told) => {
                     if let ClientNotification::CancelledNotification(cancelled) = &told.notification
                         && let Some(id) = &cancelled.params.request_id
