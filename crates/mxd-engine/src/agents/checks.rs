@@ -38,7 +38,9 @@ impl Agents {
         let status = status(repository, &worktree).await.map_err(|error| error.to_string())?;
         if status.dirty.count > 0 {
             let files = &status.dirty;
-            return Err(format!("Files are not committed: {files}. Commit what belongs to the work and remove the rest."));
+            return Err(format!(
+                "Files are not committed: {files}. Commit what belongs to the work and remove the rest."
+            ));
         }
         let (Some(head), Some(tree)) = (status.head, status.tree) else {
             return Err("The branch of the task is gone. Make it again from what you have.".to_owned());

@@ -12,7 +12,12 @@ use crate::git::{End as Ended, Errand, Ran};
 const KEPT: usize = 64 * 1024;
 
 /// Runs an errand. Dropping this ends it.
-pub(super) async fn run(cell: &Cell, env: &[(String, String)], errand: Errand, stop: &CancellationToken) -> io::Result<Ran> {
+pub(super) async fn run(
+    cell: &Cell,
+    env: &[(String, String)],
+    errand: Errand,
+    stop: &CancellationToken,
+) -> io::Result<Ran> {
     let mut words = errand.command.iter().map(|word| word.to_string_lossy().into_owned());
     let program = words.next().ok_or_else(|| io::Error::other("an errand without a command"))?;
     let command = Command {

@@ -13,8 +13,8 @@ use mxd_core::state::State;
 use mxd_core::tool::orchestrator;
 use mxd_core::tree::Node;
 use mxd_llm::Model;
-use mxd_tools::scope::{Access, Root};
 use mxd_tools::sandbox::Repository as Shared;
+use mxd_tools::scope::{Access, Root};
 use tokio_util::sync::CancellationToken;
 
 use super::room::Place;
@@ -58,7 +58,8 @@ impl Agents {
     pub(super) fn session_config(&self, model: &AgentModel) -> Result<SessionConfig, String> {
         let mut tools = self.surroundings().plane.specs();
         for listing in orchestrator::listings() {
-            let schema = RawJson::parse(&listing.input_schema.to_string()).map_err(|error| error.to_string())?;
+            let schema =
+                RawJson::parse(&listing.input_schema.to_string()).map_err(|error| error.to_string())?;
             let name = format!("mcp__{}__{}", orchestrator::SERVER, listing.name);
             tools.push(ToolSpec { name, description: listing.description.to_owned(), schema });
         }
@@ -157,7 +158,11 @@ impl Agents {
     }
 }
 
-fn first_text(state: &State, node: &Node, (folder, base, memory): (&str, Option<BaseText<'_>>, &Memory)) -> String {
+fn first_text(
+    state: &State,
+    node: &Node,
+    (folder, base, memory): (&str, Option<BaseText<'_>>, &Memory),
+) -> String {
     let fields = node.task();
     let above = match state.tree().task_above(node.id) {
         None => Above::User,
@@ -172,7 +177,11 @@ fn first_text(state: &State, node: &Node, (folder, base, memory): (&str, Option<
         title: &node.title,
         description: &node.description,
         above,
-        workplace: Workplace { directory: folder, branch: fields.and_then(|fields| fields.branch.as_deref()), base },
+        workplace: Workplace {
+            directory: folder,
+            branch: fields.and_then(|fields| fields.branch.as_deref()),
+            base,
+        },
         checks: fields.map_or(&[], |fields| &fields.checks),
         funds,
         memory,
@@ -206,7 +215,9 @@ impl Wanted {
 fn terms(model: &Model) -> Terms {
     let prices = [Some(&model.prices), model.long_context.as_ref().map(|long| &long.prices)];
     let prices: Vec<_> = prices.into_iter().flatten().collect();
-    let read = prices.iter().flat_map(|price| [price.input, price.cache_read, price.cache_write_5m, price.cache_write_1h]);
+    let read = prices
+        .iter()
+        .flat_map(|price| [price.input, price.cache_read, price.cache_write_5m, price.cache_write_1h]);
     let written = prices.iter().flat_map(|price| [Some(price.output), price.reasoning]).flatten();
     Terms {
         context_window: model.context_window,

@@ -1,8 +1,8 @@
 //! `merge_task`: the work of a task below arrives in the branch of the one above.
 
+use mxd_core::decide::Op;
 use mxd_core::id::TaskId;
 use mxd_core::message::{Message, Notice, NoticeTopic};
-use mxd_core::decide::Op;
 use mxd_core::tool::orchestrator::MergeTask;
 use mxd_tools::outcome::Outcome;
 use mxd_tools::scope::{Access, Root};
@@ -23,11 +23,17 @@ impl Agents {
         }
     }
 
-    async fn try_merge(&self, task: TaskId, wish: MergeTask, stop: &CancellationToken) -> Result<Outcome, String> {
+    async fn try_merge(
+        &self,
+        task: TaskId,
+        wish: MergeTask,
+        stop: &CancellationToken,
+    ) -> Result<Outcome, String> {
         let (child, from, into) = self.branches(task, &wish).await?;
-        let title = self.parts().shown.look(|state| {
-            state.tree().get(child).map(|node| node.title.clone()).unwrap_or_default()
-        });
+        let title = self
+            .parts()
+            .shown
+            .look(|state| state.tree().get(child).map(|node| node.title.clone()).unwrap_or_default());
         let config = &self.surroundings().config;
         let check = (!config.checks.is_empty())
             .then(|| vec!["bash".into(), "-c".into(), config.checks.join(" && ").into()]);
@@ -53,7 +59,8 @@ impl Agents {
             if state.tree().task_above(child).map(|node| node.id) != Some(task) {
                 return Err("only a task directly below yours can be merged".to_owned());
             }
-            let branch = |id| state.tree().get(id).and_then(|node| node.task()).and_then(|task| task.branch.clone());
+            let branch =
+                |id| state.tree().get(id).and_then(|node| node.task()).and_then(|task| task.branch.clone());
             let is_root = state.tree().root().is_some_and(|root| root.id == task);
             Ok((child, branch(child), branch(task).filter(|_| !is_root)))
         });
@@ -102,9 +109,9 @@ fn in_words(title: &str, outcome: Merged) -> Outcome {
     match outcome {
         Merged::Merged(merged) => {
             let stat = merged.stat;
-            let followed = merged.followed.map_or(String::new(), |folder| {
-                format!(" The checkout in {} follows.", folder.display())
-            });
+            let followed = merged
+                .followed
+                .map_or(String::new(), |folder| format!(" The checkout in {} follows.", folder.display()));
             Outcome::text(format!(
                 "Merged {title} as {}: {} file(s), {} line(s) added, {} removed.{followed}",
                 merged.commit, stat.files, stat.insertions, stat.deletions

@@ -27,7 +27,11 @@ struct Heard {
 }
 
 impl Agents {
-    pub(super) async fn call_model(self, (task, turn, purpose): (TaskId, u64, TurnPurpose), stop: CancellationToken) {
+    pub(super) async fn call_model(
+        self,
+        (task, turn, purpose): (TaskId, u64, TurnPurpose),
+        stop: CancellationToken,
+    ) {
         let op = match self.ask(task, (turn, purpose), &stop).await {
             Ok(answer) => SessionOp::Answered(answer),
             Err(failure) => SessionOp::Failed(failure),
@@ -41,8 +45,10 @@ impl Agents {
         (turn, purpose): (u64, TurnPurpose),
         stop: &CancellationToken,
     ) -> Result<Answer, Failure> {
-        let model = self.model_of(task).map_err(|error| failure(turn, &error, Heard::default(), Usd::ZERO))?;
-        let provider = self.provider(&model).map_err(|error| failure(turn, &error, Heard::default(), Usd::ZERO))?;
+        let model =
+            self.model_of(task).map_err(|error| failure(turn, &error, Heard::default(), Usd::ZERO))?;
+        let provider =
+            self.provider(&model).map_err(|error| failure(turn, &error, Heard::default(), Usd::ZERO))?;
         let desk = self.desk(task);
         let request = {
             let mut talk = desk.talk.lock().await;

@@ -33,7 +33,13 @@ impl Agents {
             let types: Vec<&str> =
                 EventKind::ALL.iter().filter(|kind| kind.is_conversation()).map(|kind| kind.name()).collect();
             let name = task.to_string();
-            let prune = Prune { task: &name, through, types: &types, why: "the conversation was thrown away", at: clock::now().0 };
+            let prune = Prune {
+                task: &name,
+                through,
+                types: &types,
+                why: "the conversation was thrown away",
+                at: clock::now().0,
+            };
             if let Err(error) = log.prune(&prune) {
                 tracing::warn!(%task, %error, "a conversation could not be removed from the log");
             }

@@ -72,7 +72,8 @@ impl Agents {
     /// it has merged arrives there by git, when the checkout is clean.
     pub(super) fn place(&self, task: TaskId) -> Result<Place, RoomError> {
         let surroundings = self.surroundings();
-        let is_root = self.parts().shown.look(|state| state.tree().root().is_some_and(|root| root.id == task));
+        let is_root =
+            self.parts().shown.look(|state| state.tree().root().is_some_and(|root| root.id == task));
         if is_root {
             let checkout = surroundings.repository.checkout().ok_or(RoomError::NoWorktree)?;
             let root = Root { path: checkout.folder.clone(), access: Access::Read };

@@ -68,7 +68,10 @@ impl Agents {
                 let (title, text) = (node.title.to_lowercase(), node.description.to_lowercase());
                 let score: usize = words
                     .iter()
-                    .map(|word| 3 * title.matches(word.as_str()).count().min(3) + text.matches(word.as_str()).count().min(3))
+                    .map(|word| {
+                        3 * title.matches(word.as_str()).count().min(3)
+                            + text.matches(word.as_str()).count().min(3)
+                    })
                     .sum();
                 let status = node.status().map_or("folder", |status| status.name());
                 (score > 0).then(|| (score, format!("{} [{status}] {}", node.id, node.title)))
@@ -122,7 +125,8 @@ fn places(
                 let wanted = EventHead::parse(text).is_ok_and(|head| {
                     head.task == task && (kinds.is_empty() || kinds.contains(&head.type_name.as_ref()))
                 });
-                if let Some((kind, words)) = wanted.then(|| Event::decode(text).ok()).flatten().and_then(said) {
+                if let Some((kind, words)) = wanted.then(|| Event::decode(text).ok()).flatten().and_then(said)
+                {
                     let hit = pattern.is_match(&words);
                     let shown: String = words.chars().take(GLIMPSE).collect();
                     entries.push((Seq(commit.seq), format!("{kind}: {shown}"), hit));
@@ -130,7 +134,8 @@ fn places(
             }
         }
     }
-    let hits: Vec<usize> = entries.iter().enumerate().filter(|(_, entry)| entry.2).map(|(at, _)| at).take(limit).collect();
+    let hits: Vec<usize> =
+        entries.iter().enumerate().filter(|(_, entry)| entry.2).map(|(at, _)| at).take(limit).collect();
     let near = |at: usize| hits.iter().any(|hit| at.abs_diff(*hit) <= around);
     let shown = entries.iter().enumerate().filter(|(at, _)| near(*at));
     Ok(shown.map(|(_, (seq, line, hit))| format!("{} #{seq} {line}", if *hit { ">" } else { " " })).collect())

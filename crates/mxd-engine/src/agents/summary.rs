@@ -30,7 +30,10 @@ impl Agents {
         let (user, unknown) = {
             let talk = desk.talk.lock().await;
             let talk = talk.as_ref();
-            (talk.map(|talk| talk.user.clone()).unwrap_or_default(), talk.map(|talk| talk.unknown.clone()).unwrap_or_default())
+            (
+                talk.map(|talk| talk.user.clone()).unwrap_or_default(),
+                talk.map(|talk| talk.unknown.clone()).unwrap_or_default(),
+            )
         };
         let user: Vec<UserWords<'_>> = user.iter().map(|(at, text)| UserWords { at: *at, text }).collect();
         let facts = Facts { user: &user, unknown: &unknown, directory: &directory };

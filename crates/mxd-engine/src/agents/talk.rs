@@ -113,7 +113,9 @@ impl Talk {
         let generation = self.projection.generation();
         let mut encoded = match self.encoded.take().filter(|encoded| encoded.generation == generation) {
             Some(encoded) => encoded,
-            None => Encoded { generation, turns: 0, prefix: EncodedPrefix::new(wire, &head(self.config()?)?)? },
+            None => {
+                Encoded { generation, turns: 0, prefix: EncodedPrefix::new(wire, &head(self.config()?)?)? }
+            }
         };
         for turn in self.projection.turns().iter().skip(encoded.turns) {
             encoded.prefix.push(turn)?;

@@ -1,5 +1,6 @@
 //! Running tool calls.
 
+use base64::Engine as _;
 use mxd_core::decide::{Op, SessionOp, Settled};
 use mxd_core::event::body::{Image, ToolCallId, ToolResult, ToolVerdict, Verdict};
 use mxd_core::id::TaskId;
@@ -9,9 +10,8 @@ use mxd_core::tool::orchestrator::{Orchestrator, SERVER};
 use mxd_core::tool::{CapabilityLayer, CapabilitySet, EffectSet, SideEffect, SkillScope, ToolPattern};
 use mxd_tools::outcome::{Outcome, Part};
 use mxd_tools::plane::{Authority, Call, Settlement};
-use mxd_tools::shell::{CallId, Completion, Ending, Processes, State, Watcher};
 use mxd_tools::sandbox::End;
-use base64::Engine as _;
+use mxd_tools::shell::{CallId, Completion, Ending, Processes, State, Watcher};
 use tokio_util::sync::CancellationToken;
 
 use super::Agents;
@@ -69,7 +69,8 @@ impl Agents {
             approvals: &self.surroundings().config.approvals,
             approved: approved.as_deref().and_then(|hash| hash.parse().ok()),
         };
-        let wanted = Call { id: CallId::new(&call.0), tool: &name, args: args.get(), watcher: Watcher::default() };
+        let wanted =
+            Call { id: CallId::new(&call.0), tool: &name, args: args.get(), watcher: Watcher::default() };
         let settlement = self.surroundings().plane.call(wanted, &authority, &room.scope, &stop).await;
         let verdict = |verdict, rule: String| {
             Some(ToolVerdict { tool_call_id: call.clone(), verdict, rule, class: String::new() })
@@ -100,7 +101,9 @@ impl Agents {
     ) {
         let id = CallId::new(&call.0);
         let running = room.scope.processes.list().into_iter();
-        let mine = running.into_iter().find(|command| command.call == id && matches!(command.state, State::Running { .. }));
+        let mine = running
+            .into_iter()
+            .find(|command| command.call == id && matches!(command.state, State::Running { .. }));
         let mut result = self.result((call, name), outcome);
         if let Some(command) = mine {
             result.pending = true;
@@ -146,7 +149,8 @@ impl Agents {
     }
 
     fn keep_picture(&self, media_type: String, data: &str) -> Result<Image, String> {
-        let bytes = base64::engine::general_purpose::STANDARD.decode(data).map_err(|error| error.to_string())?;
+        let bytes =
+            base64::engine::general_purpose::STANDARD.decode(data).map_err(|error| error.to_string())?;
         let pin = self.parts().log.blobs().put(&bytes).map_err(|error| error.to_string())?;
         Ok(Image { media_type, blob: mxd_core::event::body::BlobId(pin.id().to_string()) })
     }

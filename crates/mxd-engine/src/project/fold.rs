@@ -25,7 +25,8 @@ impl Replay for Fold {
 
     fn commit(&mut self, line: &Line<'_>) {
         for text in split_events(line.events).into_iter().flatten() {
-            let shapes = EventHead::parse(text).ok().and_then(|head| head.kind()).is_some_and(EventKind::shapes_state);
+            let shapes =
+                EventHead::parse(text).ok().and_then(|head| head.kind()).is_some_and(EventKind::shapes_state);
             if let Some(event) = shapes.then(|| Event::decode(text).ok()).flatten() {
                 self.0.apply(&event, Millis(line.at));
             }

@@ -210,9 +210,8 @@ fn count(decided: &[Decided]) -> u64 {
 fn draft(at: Millis, events: &[Event]) -> Result<Draft, mxd_store::AppendError> {
     let mut draft = Draft::new(at.0);
     for event in events {
-        let text = event
-            .to_json()
-            .map_err(|error| mxd_store::AppendError::Invalid { reason: error.to_string() })?;
+        let text =
+            event.to_json().map_err(|error| mxd_store::AppendError::Invalid { reason: error.to_string() })?;
         draft.push(&text)?;
     }
     Ok(draft)

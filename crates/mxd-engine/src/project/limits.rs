@@ -7,7 +7,11 @@ use crate::config::Config;
 impl Config {
     /// What a project with these settings may grow to.
     pub fn project_limits(&self) -> Limits {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a ratio between 0 and 1")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a ratio between 0 and 1"
+        )]
         let window_reserve = (self.compaction.buffer_ratio * 1_000.0) as u64;
         let repeats = usize::try_from(self.limits.repeats).unwrap_or(usize::MAX).max(1);
         Limits {

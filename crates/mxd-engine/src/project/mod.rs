@@ -23,8 +23,8 @@ use tokio::task::JoinHandle;
 
 use self::hub::Hub;
 pub(crate) use self::hub::Shown;
-pub use self::wish::{Receipt, WishError};
 pub(crate) use self::wish::Wish;
+pub use self::wish::{Receipt, WishError};
 use crate::agents::{Agents, Surroundings};
 
 /// Wishes that wait for the loop. Whoever wishes more waits.
@@ -97,7 +97,8 @@ impl Project {
             deltas: deltas.clone(),
         });
         let owed: Vec<TaskId> = owed(&state);
-        let hub = Hub { log: Arc::clone(&log), state, shown: Arc::clone(&shown), limits, agents: agents.clone() };
+        let hub =
+            Hub { log: Arc::clone(&log), state, shown: Arc::clone(&shown), limits, agents: agents.clone() };
         let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox))));
         let shared = Shared { id: opening.id, log, shown, wishes, deltas, agents, hub };
         let project = Self { shared: Arc::new(shared) };

@@ -1,6 +1,5 @@
 //! The engine, from outside.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
-
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -8,12 +7,12 @@
 )]
 
 mod config;
-#[path = "../../../../testing/golden.rs"]
-mod golden;
-mod prompt;
 #[path = "../../../../testing/dice.rs"]
 mod dice;
 mod git;
+#[path = "../../../../testing/golden.rs"]
+mod golden;
 mod journey;
+mod prompt;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;

@@ -79,7 +79,8 @@ fn worst_case(turn: &Turn<'_, '_>, more: usize) -> Option<Usd> {
 fn warning(turn: &Turn<'_, '_>, owner: TaskId) -> Option<String> {
     let fields = turn.plan.tree().get(owner)?.task()?;
     let settled = turn.settled.iter().filter(|settled| settled.owner == Some(owner));
-    let spent = settled.fold(fields.spent_usd, |sum, settled| sum.checked_add(settled.cost).unwrap_or(Usd::MAX));
+    let spent =
+        settled.fold(fields.spent_usd, |sum, settled| sum.checked_add(settled.cost).unwrap_or(Usd::MAX));
     let budget = fields.budget_usd.filter(|budget| *budget > Usd::ZERO)?;
     if turn.session.warned || spent.micros() < budget.micros() / 100 * WARNING {
         return None;

@@ -68,7 +68,11 @@ pub(super) fn approve(
     let allowed = verdict == Verdict::Allow;
     turn.emit(ApprovalGiven { id, verdict, scope, by });
     if allowed && turn.is_broken_off() {
-        turn.answer_call(&waiting.call, "Not run: the task was ended before the user had answered.", Kind::Error);
+        turn.answer_call(
+            &waiting.call,
+            "Not run: the task was ended before the user had answered.",
+            Kind::Error,
+        );
         return after_result(turn);
     }
     if allowed {

@@ -12,7 +12,8 @@ fn write_and_commit(line: &str) -> serde_json::Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_owner_of_a_conflict_resolves_it_and_both_changes_arrive() {
     let done = || calls(&[("done", json!({ "status": "passed", "summary": "Changed." }))]);
-    let start = |child: &str| ("send_message", json!({ "taskId": child, "title": "go", "message": "Begin." }));
+    let start =
+        |child: &str| ("send_message", json!({ "taskId": child, "title": "go", "message": "Begin." }));
     let stage = Stage::set(json!([
         conversation("Title: Root", vec![
             calls(&[

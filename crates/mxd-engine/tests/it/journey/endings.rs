@@ -40,10 +40,11 @@ async fn a_task_is_passed_only_when_its_checks_pass_on_what_is_committed() {
     .await;
     let root = stage.root();
     stage.say(root, "Have it made.").await;
-    stage.until("the report is read", |state| {
-        state.session(root).life().turns == 4 && state.session(root).rest() == Some(&RestReason::Yield)
-    })
-    .await;
+    stage
+        .until("the report is read", |state| {
+            state.session(root).life().turns == 4 && state.session(root).rest() == Some(&RestReason::Yield)
+        })
+        .await;
     let child = stage.task("Make it");
     assert_eq!(stage.project().look(|state| state.tree().get(child).unwrap().status()), Some(Status::Passed));
     let events = stage.events();

@@ -40,7 +40,8 @@ async fn a_full_conversation_is_summarised_and_the_work_goes_on() {
     let root = stage.root();
     stage.say(root, "Work. Never touch the moon.").await;
     stage.until_rest(root, &RestReason::EndTurn).await;
-    let markers = stage.events().iter().filter(|event| matches!(event.body, EventBody::CompactMarker(_))).count();
+    let markers =
+        stage.events().iter().filter(|event| matches!(event.body, EventBody::CompactMarker(_))).count();
     assert_eq!(markers, 1);
     stage.end().await;
 }
@@ -48,13 +49,22 @@ async fn a_full_conversation_is_summarised_and_the_work_goes_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_in_the_background_outlives_turns_and_its_end_is_told() {
     let wait = "until [ -e go ]; do read -t 0.05 < /dev/zero; done; echo gone";
-    let stage = Stage::set(json!([conversation("Title: Root", vec![
-        calls(&[("bash", json!({ "command": wait, "run_in_background": true }))]),
-        calls(&[("bash", json!({ "command": "echo still here" }))]),
-        expecting(calls(&[("background", json!({ "action": "list" }))]), json!({ "tool_results": [{ "contains": "still" }] })),
-        expecting(calls(&[("yield", json!({}))]), json!({ "tool_results": [{ "contains": "bg-1" }] })),
-        expecting(speaks("It ended."), json!({ "user_texts": [{ "contains": ["background_complete", "gone"] }] })),
-    ])]))
+    let stage = Stage::set(json!([conversation(
+        "Title: Root",
+        vec![
+            calls(&[("bash", json!({ "command": wait, "run_in_background": true }))]),
+            calls(&[("bash", json!({ "command": "echo still here" }))]),
+            expecting(
+                calls(&[("background", json!({ "action": "list" }))]),
+                json!({ "tool_results": [{ "contains": "still" }] })
+            ),
+            expecting(calls(&[("yield", json!({}))]), json!({ "tool_results": [{ "contains": "bg-1" }] })),
+            expecting(
+                speaks("It ended."),
+                json!({ "user_texts": [{ "contains": ["background_complete", "gone"] }] })
+            ),
+        ]
+    )]))
     .await;
     let root = stage.root();
     stage.say(root, "Begin.").await;

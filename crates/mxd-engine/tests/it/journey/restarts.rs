@@ -11,7 +11,10 @@ async fn a_model_call_that_was_cut_off_is_made_again_with_the_same_words() {
         "Title: Root",
         vec![
             calls(&[("bash", json!({ "command": "echo one" }))]),
-            expecting(gated(speaks("never heard"), "lost"), json!({ "tool_results": [{ "contains": "one" }] })),
+            expecting(
+                gated(speaks("never heard"), "lost"),
+                json!({ "tool_results": [{ "contains": "one" }] })
+            ),
             speaks("heard"),
         ]
     )]))

@@ -47,7 +47,11 @@ impl Stage {
         let project = open(ground.path()).await;
         let stage = Self { ground, model, project: Some(project) };
         if stage.project().look(|state| state.tree().root().is_none()) {
-            let root = NewRoot { title: "Root".into(), description: "The project.".into(), branch: Some("main".into()) };
+            let root = NewRoot {
+                title: "Root".into(),
+                description: "The project.".into(),
+                branch: Some("main".into()),
+            };
             stage.project().wish(Actor::User, Op::CreateRoot(root)).await.unwrap();
         }
         stage

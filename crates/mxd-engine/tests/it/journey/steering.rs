@@ -22,8 +22,15 @@ async fn the_end_of_a_turn_is_waiting_and_a_message_goes_on() {
     stage.say(root, "Hello.").await;
     stage.until_rest(root, &RestReason::EndTurn).await;
     stage.say(root, "Nothing, thank you.").await;
-    stage.until("a second turn", |state| state.session(root).life().turns == 2 && !state.session(root).is_busy()).await;
-    assert_eq!(stage.project().look(|state| state.tree().get(root).unwrap().status()), Some(Status::InProgress));
+    stage
+        .until("a second turn", |state| {
+            state.session(root).life().turns == 2 && !state.session(root).is_busy()
+        })
+        .await;
+    assert_eq!(
+        stage.project().look(|state| state.tree().get(root).unwrap().status()),
+        Some(Status::InProgress)
+    );
     stage.end().await;
 }
 
@@ -67,7 +74,10 @@ async fn a_stopped_agent_stays_stopped_until_somebody_writes() {
     stage.until("the end of the call", |state| state.session(root).asking().is_none()).await;
     stage.model.open_gate("counting").unwrap();
     assert_eq!(stage.project().look(|state| state.session(root).rest().cloned()), Some(RestReason::Stopped));
-    assert_eq!(stage.project().look(|state| state.tree().get(root).unwrap().status()), Some(Status::InProgress));
+    assert_eq!(
+        stage.project().look(|state| state.tree().get(root).unwrap().status()),
+        Some(Status::InProgress)
+    );
     stage.say(root, "Still there?").await;
     stage.until_rest(root, &RestReason::EndTurn).await;
     stage.end().await;
@@ -91,7 +101,8 @@ async fn an_interrupted_turn_keeps_what_was_said_and_the_agent_goes_on() {
     stage.model.open_gate("speaking").unwrap();
     stage.say(root, "No, something else.").await;
     stage.until_rest(root, &RestReason::EndTurn).await;
-    let interrupted = stage.events().iter().filter(|event| matches!(event.body, EventBody::AgentInterrupted(_))).count();
+    let interrupted =
+        stage.events().iter().filter(|event| matches!(event.body, EventBody::AgentInterrupted(_))).count();
     assert_eq!(interrupted, 1);
     stage.end().await;
 }
