@@ -207,15 +207,12 @@ pub fn effective(events: Vec<(Seq, Millis, Event)>) -> Vec<(Seq, Millis, Event)>
     let mut kept: Vec<(Seq, Millis, Event)> = Vec::with_capacity(events.len());
     for (seq, at, event) in events {
         if let EventBody::RewindMarker(rewind) = &event.body {
-            let taken_back: Vec<MessageId> = kept
-                .iter()
-                .filter(|(seq, _, _)| *seq > rewind.to_seq)
-                .filter_map(|(_, _, event)| match &event.body {
-                    EventBody::MessagesConsumed(consumed) => Some(consumed.message_ids.clone()),
-                    _ => None,
-                })
-                .flatten()
-                .collect();
+            let mut taken_back: Vec<MessageId> = Vec::new();
+            for (seq, _, event) in &kept {
+                if let (true, EventBody::MessagesConsumed(consumed)) = (*seq > rewind.to_seq, &event.body) {
+                    taken_back.extend(&consumed.message_ids);
+                }
+            }
             kept.retain(|(seq, _, event)| {
                 let waits =
                     matches!(&event.body, EventBody::Message(posted) if !taken_back.contains(&posted.id));

@@ -1,5 +1,4 @@
 //! The engine, from outside.
-#![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

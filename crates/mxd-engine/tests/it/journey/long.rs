@@ -4,7 +4,7 @@ use mxd_core::event::EventBody;
 use mxd_core::event::body::RestReason;
 use serde_json::json;
 
-use super::stage::{Stage, calls, conversation, expecting, speaks};
+use super::stage::{Stage, calls, conversation, expecting, speaks, write};
 
 /// A model with little room.
 fn small_model() -> serde_json::Value {
@@ -69,7 +69,7 @@ async fn a_command_in_the_background_outlives_turns_and_its_end_is_told() {
     let root = stage.root();
     stage.say(root, "Begin.").await;
     stage.until_rest(root, &RestReason::Yield).await;
-    std::fs::write(stage.repo().join("go"), "").unwrap();
+    write(stage.repo().join("go"), "");
     stage.until_rest(root, &RestReason::EndTurn).await;
     assert!(stage.project().look(|state| state.session(root).background().is_empty()));
     stage.end().await;

@@ -181,9 +181,9 @@ fn lookup(name: &str) -> Option<SecretString> {
 
 fn make_repository(folder: &Path) {
     std::fs::create_dir_all(folder.join(".mxd/hooks")).unwrap();
-    std::fs::write(folder.join("README.md"), "A small program.\n").unwrap();
-    std::fs::write(folder.join(".mxd/hooks/setup_worktree.sh"), "#!/bin/bash\ntrue\n").unwrap();
-    std::fs::write(folder.join(".gitignore"), ".worktrees\n").unwrap();
+    write(folder.join("README.md"), "A small program.\n");
+    write(folder.join(".mxd/hooks/setup_worktree.sh"), "#!/bin/bash\ntrue\n");
+    write(folder.join(".gitignore"), ".worktrees\n");
     git(folder, &["init", "-q", "-b", "main"]);
     git(folder, &["add", "-A"]);
     git(folder, &["commit", "-q", "-m", "first"]);
@@ -198,7 +198,13 @@ fn write_settings(ground: &Path, url: &str, more: Value) {
         settings[name] = value.clone();
     }
     std::fs::create_dir_all(ground.join("data")).unwrap();
-    std::fs::write(ground.join("data/config.json"), settings.to_string()).unwrap();
+    write(ground.join("data/config.json"), &settings.to_string());
+}
+
+/// A file as a user makes it.
+#[expect(clippy::disallowed_methods, reason = "nothing of a test has to outlive a power cut")]
+pub(crate) fn write(path: PathBuf, text: &str) {
+    std::fs::write(path, text).unwrap();
 }
 
 /// Git as a user has it.
