@@ -285,6 +285,8 @@ async fn join(repository: &Repository, request: &Request, ends: &Ends) -> Result
     let settings = repository.without_programs().await?;
     let call = Call::new(["merge-tree", "--write-tree", "-z", "--messages", "--name-only"]);
     let call = call.args([ends.into.as_str(), ends.from.as_str()]).settings(&settings).accepts(&[1]);
+    // Without a checkout, the target's own rules for its files have to be named.
+    let call = call.env("GIT_ATTR_SOURCE", ends.into.as_str());
     let answer = match repository.ask(Place::Store, call).await {
         Err(GitError::Failed { said, .. }) if said.contains("unrelated histories") => {
             return Err(MergeError::Unrelated { from: request.from.clone(), into: request.into.clone() });

@@ -286,3 +286,22 @@ async fn the_agent_is_told_what_is_not_there() {
     assert_eq!(yard.user("status --porcelain"), " M file.txt\n?? new.txt");
     assert_eq!(yard.read("repo/.git/info/exclude").matches("/.worktrees/").count(), 1);
 }
+
+#[tokio::test]
+async fn a_sparse_checkout_is_as_sparse_for_the_agent_and_nothing_counts_as_deleted() {
+    let yard = Yard::new();
+    yard.write("repo/wanted/in", "in\n");
+    yard.write("repo/other/out", "out\n");
+    yard.user("add . ; commit -qm more ; sparse-checkout set wanted");
+    let made = yard.create(1).await;
+    assert!(made.disclosure.sparse && made.disclosure.to_string().contains("sparse checkout"));
+    assert!(made.worktree.folder.join("wanted/in").exists() && !made.worktree.folder.join("other").exists());
+    assert_eq!(yard.git_in(&made.worktree.folder, "status --porcelain"), "");
+    let repository = yard.repository().await;
+    assert_eq!(mxd_engine::git::status(&repository, &made.worktree).await.unwrap().dirty.count, 0);
+    write(&made.worktree.folder.join("wanted/in"), "changed\n");
+    let removal = super::remove::removal(&made.worktree);
+    let grave = worktree::remove(&repository, &removal).await.unwrap().grave.unwrap();
+    assert_eq!(yard.user(&format!("show {grave}:other/out")), "out");
+    assert_eq!(yard.user(&format!("show {grave}:wanted/in")), "changed");
+}

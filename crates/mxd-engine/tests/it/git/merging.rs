@@ -160,6 +160,20 @@ async fn a_file_that_one_deleted_and_the_other_changed_is_a_conflict_without_lin
 }
 
 #[tokio::test]
+async fn the_targets_rules_for_its_files_hold_in_a_merge() {
+    let yard = Yard::new();
+    yard.write("repo/.gitattributes", "notes.txt merge=union\n");
+    yard.write("repo/notes.txt", "start\n");
+    yard.user("add . ; commit -qm notes");
+    let (repository, worktree) = worked(&yard, "notes.txt", "start\nagent\n").await;
+    yard.write("repo/notes.txt", "start\nuser\n");
+    yard.user("commit -qam user");
+    let ended = merge::merge(&repository, &yard.merge(&worktree), nobody).await.unwrap();
+    assert!(matches!(ended, Outcome::Merged(_)), "{ended:?}");
+    assert_eq!(yard.read("repo/notes.txt"), "start\nuser\nagent\n");
+}
+
+#[tokio::test]
 async fn many_and_long_conflicts_are_cut() {
     let yard = Yard::new();
     let block = |word: &str| (0..40).map(|n| format!("{word} {n}\n\n\n\n\n\n\n\n\n\n")).collect::<String>();
