@@ -100,9 +100,10 @@ impl Caller {
     }
 
     pub(super) async fn listen(self: &Arc<Self>) {
-        let state = self.state();
-        let listens = !state.is_stateless && state.place.is_none();
-        drop(state);
+        let listens = {
+            let state = self.state();
+            !state.is_stateless && state.place.is_none()
+        };
         if listens {
             let (opened, is_open) = oneshot::channel();
             tokio::spawn(stream::listen(Arc::downgrade(self), self.end.clone(), opened));
