@@ -205,16 +205,15 @@ fn wanted(server: &ServerSpec, world: &World) -> Wanted {
 }
 
 fn unusable(server: &mxd_core::tool::ServerName, status: &Status) -> Vec<Trouble> {
-    let lost = |why: &str| {
-        let what = format!("the server {server} is not connected: {why}");
-        vec![Trouble::new(Code::Unavailable, what, "Run `mcl-tools verify --live`.").of_server(server)]
-    };
+    let lost = |why: &str, hint: &str| vec![Trouble::new(Code::Unavailable, why, hint).of_server(server)];
+    let look = "`mcl-tools verify --live` says more.";
     match status {
         Status::Ready => Vec::new(),
         Status::Drifted(report) | Status::Unaccepted(report) => show::troubles(report),
-        Status::Connecting { why, .. } => lost(why.as_deref().unwrap_or("it is slow")),
-        Status::Down { why } => lost(why),
-        Status::Closed => lost("it was closed"),
+        Status::Connecting { why: Some(why), .. } => lost(why, look),
+        Status::Connecting { why: None, .. } => lost(&format!("the server {server} is slow"), look),
+        Status::Down { why, hint } => lost(why, hint),
+        Status::Closed => lost(&format!("the server {server} was closed"), look),
     }
 }
 

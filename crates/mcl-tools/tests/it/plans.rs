@@ -52,19 +52,13 @@ fn a_plan_runs_in_order_and_refers_to_earlier_outputs() {
 fn the_first_failure_ends_a_plan() {
     let stage = Stage::new();
     let hello = json!({ "text": "hello" });
-    write(
-        &stage,
-        &group(
-            "all",
-            "sequential",
-            &[
-                tool("one", "echo", hello.clone()),
-                group("both", "parallel", &[tool("bad", "fail", json!({})), tool("long", "wait", json!({}))]),
-                tool("never", "echo", hello),
-            ],
-        ),
-    );
+    let [one, bad, never] =
+        [tool("one", "echo", hello.clone()), tool("bad", "fail", json!({})), tool("never", "echo", hello)];
+    write(&stage, &group("all", "sequential", &[one.clone(), bad.clone(), never.clone()]));
     stage.run(&["run", "plan.json"]).is_golden("run_failed");
+    // The first child is begun first, so it is running when the other one fails.
+    let both = group("both", "parallel", &[tool("long", "wait", json!({})), bad]);
+    write(&stage, &group("all", "sequential", &[one, both, never]));
     let document = stage.json(&["run", "plan.json"]);
     assert_eq!(document["exit"], 3);
     let states = ["one", "bad", "long", "never", "both", "all"].map(|id| state(&document, id));
