@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_names_are_the_documented_ones() {
-        assert_eq!(names(), ["offsets", "power", "kill", "tree", "prompts"]);
+        assert_eq!(names(), ["offsets", "power", "kill", "tree", "agents", "prompts"]);
     }
 
     #[test]
@@ -105,6 +105,7 @@ mod tests {
             "cargo test --release -p mxd-store --test it -- power::",
             "cargo test --release -p mxd-store --test process -- kill",
             "cargo test --release -p mxd-core --test it -- histories_of_any_seed",
+            "cargo test --release -p mxd-core --test it -- agents_of_any_seed",
             "cargo test --release -p mxd-llm --test it -- random_conversations",
         ];
         assert_eq!(commands, expected);
