@@ -40,6 +40,13 @@ pub(super) const CHAOS: &[Chaos] = &[
         description: "random commands on the task tree",
     },
     Chaos {
+        name: "agents",
+        package: "mxd-core",
+        target: "it",
+        filter: "agents_of_any_seed",
+        description: "random agents and users in a daemon that dies at any step",
+    },
+    Chaos {
         name: "prompts",
         package: "mxd-llm",
         target: "it",

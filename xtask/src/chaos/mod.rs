@@ -94,7 +94,10 @@ mod tests {
 
     #[test]
     fn the_names_are_the_documented_ones() {
-        assert_eq!(names(), ["offsets", "power", "kill", "tree", "prompts", "worktrees", "stops", "forge"]);
+        assert_eq!(
+            names(),
+            ["offsets", "power", "kill", "tree", "agents", "prompts", "worktrees", "stops", "forge"]
+        );
     }
 
     #[test]
@@ -105,6 +108,7 @@ mod tests {
             "cargo test --release -p mxd-store --test it -- power::",
             "cargo test --release -p mxd-store --test process -- kill",
             "cargo test --release -p mxd-core --test it -- histories_of_any_seed",
+            "cargo test --release -p mxd-core --test it -- agents_of_any_seed",
             "cargo test --release -p mxd-llm --test it -- random_conversations",
             "cargo test --release -p mxd-engine --test it -- worktrees_in_parallel",
             "cargo test --release -p mxd-engine --test it -- git::crashes::",

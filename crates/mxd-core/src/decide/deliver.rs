@@ -104,7 +104,7 @@ fn message(plan: &Plan<'_>, post: Post) -> Result<Message, Refusal> {
 
 /// The tasks above hear what the user told the one below.
 fn forward(plan: &mut Plan<'_>, (node, task): (&Node, &TaskFields), content: &str, resumed: bool) {
-    let content = cut(content, plan.limits.forwarded_bytes);
+    let content = text::cut(content, plan.limits.forwarded_bytes);
     let (from_task_id, from_title) = (node.id, node.title.clone());
     let copy: Message = if resumed {
         let content = resumption(task, &content);
@@ -125,13 +125,4 @@ fn resumption(task: &TaskFields, content: &str) -> String {
     format!(
         "The user resumed this task, which was {was} (branch: {branch}, worktree: {worktree}):\n{content}"
     )
-}
-
-/// The beginning of a long text; the whole is in the log of the task it was written to.
-fn cut(content: &str, limit: usize) -> String {
-    if content.len() <= limit {
-        return content.to_owned();
-    }
-    let kept = content.floor_char_boundary(limit);
-    format!("{}\n[… {} bytes more]", &content[..kept], content.len() - kept)
 }

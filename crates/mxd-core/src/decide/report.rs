@@ -125,6 +125,11 @@ fn urgency(plan: &Plan<'_>, to: TaskId, message: &Message) -> Result<Urgency, Re
     }
 }
 
+/// Whether a report about a task below would be taken.
+pub(super) fn has_room(plan: &Plan<'_>, to: TaskId) -> bool {
+    plan.state.inbox(to).len() < plan.limits.inbox_in_all()
+}
+
 /// What the task itself set going has a reserve in the inbox, or whoever is flooded would wait for it for ever.
 fn check_room(plan: &Plan<'_>, to: TaskId, message: &Message) -> Result<(), Refusal> {
     let outside = message.kind() == MessageKind::CrossProject;

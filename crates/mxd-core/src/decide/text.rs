@@ -43,3 +43,12 @@ fn chars(field: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {
     let given = text.chars().count();
     if given > limit { Err(Refusal::TooLong { field, given, limit, unit: "characters" }) } else { Ok(()) }
 }
+
+/// The beginning of a long text, and how much is missing.
+pub(super) fn cut(content: &str, limit: usize) -> String {
+    if content.len() <= limit {
+        return content.to_owned();
+    }
+    let kept = content.floor_char_boundary(limit);
+    format!("{}\n[… {} bytes more]", &content[..kept], content.len() - kept)
+}

@@ -26,6 +26,9 @@ impl Session {
                 self.rest = None;
                 self.begun = true;
                 self.launching = false;
+                if body.purpose == TurnPurpose::Work {
+                    self.end_summary();
+                }
             }
             EventBody::TurnEnded(body) => self.end_turn(body),
             EventBody::ToolResult(body) => self.settle(body),
@@ -40,10 +43,13 @@ impl Session {
             EventBody::AgentStopped(_) => self.come_to_rest(RestReason::Stopped),
             EventBody::AgentInterrupted(_) => self.interrupted = true,
             EventBody::SummarizationRequest(body) => self.context.add(body.instruction.len()),
-            EventBody::CompactStarted(body) => self.resting_before = body.resting,
+            EventBody::CompactStarted(body) => {
+                self.summarising = true;
+                self.resting_before = body.resting;
+            }
             EventBody::CompactMarker(_) => {
                 self.context = Context::EMPTY;
-                self.resting_before = false;
+                self.end_summary();
             }
             EventBody::CompactedResume(body) => self.context.add(body.content.len()),
             EventBody::BudgetWarning(body) => {
@@ -53,7 +59,9 @@ impl Session {
             EventBody::RewindMarker(_) => {
                 self.calls.clear();
                 self.trace.clear();
-                self.come_to_rest(RestReason::EndTurn);
+                if self.rest != Some(RestReason::Stopped) {
+                    self.come_to_rest(RestReason::EndTurn);
+                }
             }
             EventBody::ClarificationRequested(body) => {
                 self.questions.insert(body.id, at);
@@ -89,7 +97,8 @@ impl Session {
     /// Goes on from where another session stands, with what that one had before its eyes.
     pub(crate) fn fork_from(&mut self, source: &Self) {
         let (terms, opened, context) = (source.terms, source.opened, source.context);
-        *self = Self { life: self.life, terms, opened, context, ..Self::default() };
+        let (life, rest) = (self.life, self.rest.take());
+        *self = Self { life, rest, terms, opened, context, ..Self::default() };
     }
 
     fn open(&mut self, config: &SessionConfig) {
@@ -179,7 +188,16 @@ impl Session {
         }
     }
 
+    fn end_summary(&mut self) {
+        self.summarising = false;
+        self.resting_before = false;
+    }
+
     fn come_to_rest(&mut self, why: RestReason) {
+        // A summary that failed is asked for again; one that was broken off is not.
+        if why != RestReason::Failed {
+            self.end_summary();
+        }
         self.rest = Some(why);
         self.launching = false;
         self.interrupted = false;

@@ -43,6 +43,8 @@ pub struct Session {
     pub(crate) begun: bool,
     /// Whether the turn was broken off and is being brought to its end.
     pub(crate) interrupted: bool,
+    /// Whether its conversation is to be summarised: that was begun, and has not come to an end.
+    pub(crate) summarising: bool,
     /// Whether it rested when its conversation began to be summarised.
     pub(crate) resting_before: bool,
     /// Whether it was told that its money runs out.
@@ -143,6 +145,7 @@ impl Session {
         rest: None,
         begun: false,
         interrupted: false,
+        summarising: false,
         resting_before: false,
         warned: false,
         finishing: None,

@@ -7,6 +7,8 @@
 )]
 
 mod dependencies;
+#[path = "../../../../testing/dice.rs"]
+mod dice;
 mod edits;
 mod fold;
 #[path = "../../../../testing/golden.rs"]
@@ -26,6 +28,7 @@ mod reports;
 mod round_trip;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;
+mod session;
 mod status;
 mod tool;
 mod vocabulary;

@@ -96,6 +96,7 @@ async fn surroundings() -> Result<Surroundings, Box<dyn std::error::Error>> {
     let folder = std::env::temp_dir();
     Ok(Surroundings {
         sandbox: Sandbox::probe(launcher, Mode::Off).await?,
+        packages: None,
         agent: Agent {
             worktree: Root { path: folder.clone(), access: Access::Read },
             scratch: folder,

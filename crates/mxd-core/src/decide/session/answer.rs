@@ -3,7 +3,7 @@
 use super::compact;
 use super::input::{Answer, AnswerItem, Failure};
 use super::money::{self, Settling};
-use super::next::{self, Reading};
+use super::next;
 use super::route;
 use super::turn::Turn;
 use crate::decide::{Alarm, Effect, Refusal};
@@ -202,7 +202,10 @@ pub(super) fn retry(turn: &mut Turn<'_, '_>, failed: u64) -> Result<(), Refusal>
     if !same || !turn.works() || turn.session.is_busy() {
         return Err(Refusal::Late { task: turn.task, what: "another try" });
     }
-    next::ask(turn, Reading::default())
+    if turn.session.summarising && turn.session.opened {
+        return compact::begin(turn);
+    }
+    next::go_on(turn)
 }
 
 /// A call nobody will ever hear of again.

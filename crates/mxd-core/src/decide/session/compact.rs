@@ -57,7 +57,12 @@ pub(super) fn begin(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     let Money::SetAside(amount) = money::set_aside(turn, more)? else {
         return Ok(());
     };
-    let resting = turn.session.rest.is_some();
+    let resting = match turn.session.rest {
+        None => false,
+        // It owes the turn that failed, unless that was a summary.
+        Some(RestReason::Failed) => turn.session.resting_before,
+        Some(_) => true,
+    };
     over.tell(turn);
     if !wishes.ids.is_empty() {
         turn.emit(MessagesConsumed { message_ids: wishes.ids });
@@ -71,10 +76,34 @@ pub(super) fn begin(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
 /// The provider counted: the exact number replaces the estimate.
 pub(super) fn counted(turn: &mut Turn<'_, '_>, tokens: u64) -> Result<(), Refusal> {
     let full = threshold(turn).is_some_and(|threshold| tokens > threshold);
-    if !turn.works() || turn.session.is_busy() || !full || turn.session.context.answers == 0 {
+    let wanted = turn.inbox().wants_agent() || turn.session.owes_a_turn();
+    if !turn.works() || turn.session.is_busy() || !wanted || !full || turn.session.context.answers == 0 {
         return Ok(());
     }
     begin(turn)
+}
+
+/// Takes back wishes for a summary of what is one already.
+pub(super) fn drop_idle_wishes(turn: &mut Turn<'_, '_>) -> Dropped {
+    let wishes = wishes(turn);
+    if wishes.ids.is_empty() || turn.session.context.answers > 0 {
+        return Dropped::Nothing;
+    }
+    let others = turn.inbox().pending().any(|message| message.wake && message.kind != MessageKind::Compact);
+    if others || turn.session.owes_a_turn() {
+        return Dropped::Nothing;
+    }
+    turn.emit(MessagesConsumed { message_ids: wishes.ids });
+    Dropped::AllThatCalled
+}
+
+/// What is left after wishes were taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dropped {
+    /// Everything.
+    Nothing,
+    /// Nothing that calls the agent.
+    AllThatCalled,
 }
 
 /// The summary is made: the conversation goes on from it.

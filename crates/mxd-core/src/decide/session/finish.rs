@@ -3,6 +3,7 @@
 use super::super::report;
 use super::input::{Check, Checked};
 use super::money;
+use super::next;
 use super::turn::{Kind, Turn};
 use crate::decide::lifecycle::release_if_new;
 use crate::decide::{Effect, Refusal};
@@ -40,19 +41,14 @@ fn in_the_way(turn: &Turn<'_, '_>) -> Option<String> {
     if unread > 0 {
         return Some(format!("{unread} message(s) have come that you have not read. They follow."));
     }
-    let below = turn.plan.tree().tasks_below(turn.task);
-    let running: Vec<String> = below
-        .iter()
-        .filter(|node| node.status() == Some(Status::InProgress))
-        .map(|node| format!("- {} ({})", node.title, node.id))
-        .collect();
-    if running.is_empty() {
-        return None;
+    if let Some(running) = next::running_below(turn) {
+        return Some(format!(
+            "Sub-tasks still work:\n{running}\nWait for them with yield, or stop what is not needed."
+        ));
     }
-    Some(format!(
-        "Sub-tasks still work:\n{}\nWait for them with yield, or stop what is not needed.",
-        running.join("\n")
-    ))
+    let above = turn.plan.tree().task_above(turn.task)?;
+    let full = !report::has_room(turn.plan, above.id);
+    full.then(|| "The task above has too many unread messages to take a report. Try again later.".to_owned())
 }
 
 fn not_done(turn: &mut Turn<'_, '_>, call: &ToolCallId, why: &str) -> Result<(), Refusal> {

@@ -3,9 +3,11 @@
 use super::input::Launched;
 use super::next::{self, Reading};
 use super::turn::Turn;
-use crate::decide::{Effect, Refusal};
-use crate::event::body::{MessagePosted, OrchestrationStarted, RestReason, TaskStarted, WorktreeFailed};
-use crate::message::{Message, TaskComplete, WorkContext};
+use crate::decide::{Effect, Refusal, report, text};
+use crate::event::body::{
+    MessagePosted, NoticeSkipped, OrchestrationStarted, RestReason, TaskStarted, WorktreeFailed,
+};
+use crate::message::{Message, MessageKind, TaskComplete, WorkContext};
 use crate::tree::Status;
 
 /// Whether the agent has to be given a workplace before it can be asked.
@@ -54,6 +56,7 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, message: String) -> Result<(), Ref
     if !turn.session.launching {
         return Err(Refusal::Late { task: turn.task, what: "a workplace" });
     }
+    let message = text::cut(&message, turn.plan.limits.report_bytes);
     turn.emit(WorktreeFailed { message: message.clone() });
     turn.error("launch", message.clone(), None);
     turn.rest(RestReason::Failed);
@@ -65,6 +68,15 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, message: String) -> Result<(), Ref
         (Status::InProgress, Status::Failed),
         Some("no workplace".to_owned()),
     )?;
+    let Some(above) = turn.plan.tree().task_above(turn.task).map(|node| node.id) else {
+        return Ok(());
+    };
+    if !report::has_room(turn.plan, above) {
+        // Its status says it all the same; what happened outside cannot be refused.
+        let source = MessageKind::TaskComplete.name().to_owned();
+        turn.plan.emit(above, NoticeSkipped { source, node_id: turn.task });
+        return Ok(());
+    }
     let title = turn.node()?.title.clone();
     let output = format!("The task could not be started: {message}");
     let report = TaskComplete { task_id: turn.task, title, success: false, output };

@@ -1,6 +1,6 @@
 //! What comes next for an agent.
 
-use super::compact;
+use super::compact::{self, Dropped};
 use super::launch;
 use super::money::{self, Money};
 use super::route::Route;
@@ -16,6 +16,9 @@ use crate::prompt::text::{self, Pending, PendingTask};
 use crate::session::repeated;
 use crate::tree::Status;
 
+/// Running sub-tasks that are named one by one.
+const MOST_RUNNING: usize = 50;
+
 /// Lets the agent go on, if it has something to go on with.
 pub(super) fn advance(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     if !turn.works() || turn.session.is_busy() {
@@ -25,6 +28,14 @@ pub(super) fn advance(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     if !called && !turn.session.owes_a_turn() {
         return Ok(());
     }
+    if compact::drop_idle_wishes(turn) == Dropped::AllThatCalled {
+        return Ok(());
+    }
+    go_on(turn)
+}
+
+/// Asks the model, in a workplace.
+pub(super) fn go_on(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     if launch::is_needed(turn)? {
         return launch::launch(turn);
     }
@@ -130,6 +141,22 @@ fn pending(turn: &Turn<'_, '_>) -> String {
         approvals: session.approvals.len(),
         commands: session.background.len(),
     })
+}
+
+/// The tasks below that are in progress, one per line, as far as anybody wants to read them.
+pub(super) fn running_below(turn: &Turn<'_, '_>) -> Option<String> {
+    let below = turn.plan.tree().tasks_below(turn.task);
+    let running = below.iter().filter(|node| node.status() == Some(Status::InProgress));
+    let mut lines: Vec<String> = running.map(|node| format!("- {} ({})", node.title, node.id)).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let left_out = lines.len().saturating_sub(MOST_RUNNING);
+    lines.truncate(MOST_RUNNING);
+    if left_out > 0 {
+        lines.push(format!("and {left_out} more"));
+    }
+    Some(lines.join("\n"))
 }
 
 /// Whether the task may not ask any more: turns, tokens or time are used up.

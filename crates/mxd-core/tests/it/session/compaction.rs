@@ -1,0 +1,189 @@
+//! Conversations that grow too long are summarised and go on.
+
+use mxd_core::decide::{Actor, Op, SessionOp};
+use mxd_core::event::body::{RestReason, StopReason, TurnPurpose, Usage};
+use mxd_core::id::TaskId;
+use mxd_core::message::{Compact, Message};
+
+use super::script::{answer, failure, run, summary, text, yields};
+use super::stage::{Outcome, Stage};
+use crate::world::message_id;
+
+/// The user wants a summary.
+fn wish(stage: &mut Stage, task: TaskId, n: u64) -> Outcome {
+    stage.user(Op::Report { id: message_id(n), to: task, message: Message::from(Compact {}) })
+}
+
+/// The model answers and says that its window is that full.
+fn fills(stage: &mut Stage, task: TaskId, tokens: u64) -> Outcome {
+    let (turn, _) = stage.asked(task);
+    let mut answer = answer(turn, vec![run("a")], StopReason::ToolUse);
+    answer.usage = Usage { cache_read_tokens: tokens, ..Usage::default() };
+    stage.session(task, SessionOp::Answered(answer))
+}
+
+fn purpose(stage: &Stage, task: TaskId) -> Option<TurnPurpose> {
+    stage.state.session(task).asking().map(|asking| asking.purpose)
+}
+
+/// A root whose window is nearly full, in the middle of its work, with a summary asked for.
+fn full(stage: &mut Stage) -> TaskId {
+    let root = stage.root();
+    stage.begin(root);
+    fills(stage, root, 166_001);
+    stage.returns(root, "a", "fine");
+    assert_eq!(purpose(stage, root), Some(TurnPurpose::Summary));
+    root
+}
+
+#[test]
+fn a_window_is_summarised_when_it_is_nearly_full_and_not_before() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    // 17 parts in a hundred stay free; the result is a token of its own.
+    fills(&mut stage, root, 165_998);
+    stage.returns(root, "a", "fine");
+    assert_eq!(purpose(&stage, root), Some(TurnPurpose::Work));
+    full(&mut Stage::new());
+}
+
+#[test]
+fn the_conversation_goes_on_from_its_summary() {
+    let mut stage = Stage::new();
+    let root = full(&mut stage);
+    let outcome = stage.summarises(root, "what was");
+    let names = outcome.names();
+    for name in ["compact_marker", "cache_break", "session_config", "compacted_resume"] {
+        assert!(names.contains(&name), "{names:?}");
+    }
+    let json = outcome.events.iter().map(|event| event.to_json().unwrap()).collect::<String>();
+    assert!(json.contains(r#""checkpoint":"what was""#), "{json}");
+    assert!(json.contains(r#""content":"rules\n\nwhat was\n\nmemory""#), "{json}");
+    assert_eq!(purpose(&stage, root), Some(TurnPurpose::Work), "it was in the middle of its work");
+    assert!(stage.state.session(root).context().estimate() < 1_000);
+}
+
+#[test]
+fn who_rested_rests_afterwards() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    stage.calls(root, vec![yields("y")]);
+    wish(&mut stage, root, 1);
+    assert_eq!(stage.open(root), [] as [&str; 0], "the yield is answered first");
+    stage.summarises(root, "what was");
+    assert_eq!((stage.is_asking(root), stage.rest(root)), (false, Some(&RestReason::EndTurn)));
+}
+
+#[test]
+fn messages_that_come_during_a_summary_are_read_after_it() {
+    for resting in [true, false] {
+        let mut stage = Stage::new();
+        let root = stage.root();
+        stage.begin(root);
+        if resting {
+            stage.ends_turn(root);
+            wish(&mut stage, root, 1);
+        } else {
+            wish(&mut stage, root, 1);
+            stage.calls(root, vec![run("a")]);
+            stage.returns(root, "a", "fine");
+        }
+        stage.say(root, "by the way");
+        assert_eq!(stage.state.inbox(root).len(), 1);
+        stage.summarises(root, "what was");
+        assert_eq!(purpose(&stage, root), Some(TurnPurpose::Work));
+        assert!(stage.state.inbox(root).is_empty());
+    }
+}
+
+#[test]
+fn a_wish_for_a_summary_of_a_summary_asks_nobody() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    stage.ends_turn(root);
+    wish(&mut stage, root, 1);
+    stage.summarises(root, "what was");
+    let outcome = wish(&mut stage, root, 2);
+    assert_eq!(outcome.effects, []);
+    assert!(stage.state.inbox(root).is_empty(), "and it does not wait for ever");
+}
+
+#[test]
+fn a_crash_in_the_middle_asks_for_the_summary_again() {
+    let mut stage = Stage::new();
+    let root = full(&mut stage);
+    stage.crash();
+    stage.summarises(root, "what was");
+    assert_eq!(purpose(&stage, root), Some(TurnPurpose::Work));
+}
+
+#[test]
+fn a_summary_that_fails_is_asked_for_again_and_then_the_work_goes_on() {
+    let mut stage = Stage::new();
+    let root = full(&mut stage);
+    let (turn, _) = stage.asked(root);
+    stage.session(root, SessionOp::Answered(summary(turn, " ", None)));
+    assert_eq!(stage.rest(root), Some(&RestReason::Failed), "an empty summary is none");
+    stage.session(root, SessionOp::Retry { turn });
+    stage.summarises(root, "what was");
+    assert_eq!(purpose(&stage, root), Some(TurnPurpose::Work));
+}
+
+#[test]
+fn a_summary_that_somebody_at_rest_wanted_and_that_fails_makes_nobody_work() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    stage.ends_turn(root);
+    wish(&mut stage, root, 1);
+    stage.fails(root);
+    stage.session(root, SessionOp::Retry { turn: 2 });
+    stage.summarises(root, "what was");
+    assert_eq!(stage.rest(root), Some(&RestReason::EndTurn));
+    assert!(!stage.is_asking(root));
+}
+
+#[test]
+fn a_request_that_is_too_long_is_made_again_from_a_summary() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    stage.ends_turn(root);
+    stage.say(root, "a very long text");
+    let (turn, _) = stage.asked(root);
+    let mut failure = failure(turn);
+    (failure.too_long, failure.passing) = (true, false);
+    stage.session(root, SessionOp::Failed(failure));
+    stage.summarises(root, "what was");
+    assert_eq!(purpose(&stage, root), Some(TurnPurpose::Work), "the message has no answer yet");
+}
+
+#[test]
+fn an_interrupted_summary_is_not_part_of_the_conversation() {
+    let mut stage = Stage::new();
+    let root = full(&mut stage);
+    stage.steer(root, SessionOp::Interrupt);
+    let outcome = stage.answer(root, vec![text("what")], StopReason::Cancelled);
+    assert!(!outcome.has("assistant_text") && !outcome.has("compact_marker"), "{:?}", outcome.names());
+    assert_eq!(stage.rest(root), Some(&RestReason::Interrupted));
+    stage.say(root, "go on");
+    assert_eq!(purpose(&stage, root), Some(TurnPurpose::Summary), "it is as full as before");
+}
+
+#[test]
+fn an_exact_count_begins_a_summary_only_for_who_has_something_to_do() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    stage.ends_turn(root);
+    stage.session(root, SessionOp::Counted { tokens: 190_000 });
+    assert!(!stage.is_asking(root));
+    stage.steer(root, SessionOp::Stop { reason: None });
+    stage.session(root, SessionOp::Counted { tokens: 190_000 });
+    assert!(!stage.is_asking(root));
+    let by_agent = Op::Session { task: root, op: SessionOp::Counted { tokens: 1 } };
+    assert_eq!(stage.refuse(Actor::Agent(root), by_agent).code(), "user_only");
+}

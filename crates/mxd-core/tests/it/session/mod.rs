@@ -1,0 +1,17 @@
+//! The session machine from outside: agents, their tools and their users, played on a stage.
+
+mod approvals;
+mod audit;
+mod budgets;
+mod compaction;
+mod failing;
+mod finishing;
+mod forks;
+mod halting;
+mod questions;
+mod resuming;
+mod same_turn;
+mod script;
+mod simulation;
+mod stage;
+mod turns;

@@ -1,0 +1,283 @@
+//! Random trees of random agents with random users, in a daemon that dies at any step. Whatever happens, the books of the
+//! [audit](super::audit) are in order, and when nobody interferes any more, everybody comes to rest.
+
+mod model;
+mod outside;
+mod people;
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use mxd_core::commit::Commit;
+use mxd_core::decide::{Actor, Effect, Op, SessionOp};
+use mxd_core::event::body::RestReason;
+use mxd_core::id::TaskId;
+use mxd_core::limits::Limits;
+use mxd_core::state::State;
+use mxd_core::tree::Status;
+
+use self::outside::Job;
+use super::script::{cents, usd};
+use super::stage::{Played, Stage};
+use crate::dice::Dice;
+use crate::rounds::{seeds, size};
+
+/// Small enough to be reached.
+fn limits(dice: &mut Dice) -> Limits {
+    Limits {
+        children_per_node: 4,
+        nodes_per_project: 14,
+        depth: 4,
+        inbox_per_task: 5,
+        report_reserve: 2,
+        notices_per_inbox: 3,
+        messages_per_turn: 3,
+        questions_per_task: 2,
+        question_ms: 500,
+        failed_turns: 3,
+        retry_ms: 100,
+        turns_per_task: [0, 0, 0, 30][chosen(dice, 4)],
+        tokens_per_task: [0, 0, 0, 400_000][chosen(dice, 4)],
+        task_ms: [0, 0, 0, 3_000][chosen(dice, 4)],
+        repeats_before_warning: 2,
+        repeats_before_rest: 4,
+        talk_turns: 5,
+        cut_off_answers: 2,
+        ..Limits::DEFAULT
+    }
+}
+
+fn chosen(dice: &mut Dice, limit: usize) -> usize {
+    usize::try_from(dice.below(limit as u64)).expect("a small number")
+}
+
+/// One life of a project.
+struct Play {
+    stage: Stage,
+    dice: Dice,
+    jobs: Vec<Job>,
+    /// Commands that go on, by task.
+    background: Vec<(TaskId, String)>,
+    /// What arrived lately, to arrive again.
+    past: Vec<(TaskId, SessionOp)>,
+    /// For names that are used once.
+    named: u64,
+}
+
+impl Play {
+    fn new(seed: u64) -> Self {
+        let mut dice = Dice::new(seed);
+        let mut stage = Stage::new();
+        stage.limits = limits(&mut dice);
+        let mut terms = super::script::terms();
+        terms.context_window = [6_000, 20_000, 200_000][chosen(&mut dice, 3)];
+        stage.terms = (dice.below(12) > 0).then_some(terms);
+        let mut play =
+            Self { stage, dice, jobs: Vec::new(), background: Vec::new(), past: Vec::new(), named: 0 };
+        if play.one_in(2) {
+            let amount = [cents(40), usd(1), usd(20)][play.below(3)];
+            let root = play.stage.root();
+            play.act(Actor::User, Op::Session { task: root, op: SessionOp::Grant { amount } });
+        }
+        play
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        chosen(&mut self.dice, limit)
+    }
+
+    fn one_in(&mut self, times: u64) -> bool {
+        self.dice.below(times) == 0
+    }
+
+    fn name(&mut self, what: &str) -> String {
+        self.named += 1;
+        format!("{what}-{}", self.named)
+    }
+
+    /// Somebody does something, and the daemon may die of it.
+    fn act(&mut self, actor: Actor, op: Op) -> bool {
+        let played = self.stage.play(actor, op);
+        match played {
+            Played::Done(_) => {
+                self.collect();
+                true
+            }
+            Played::Refused(_) => false,
+            Played::Died => {
+                self.die();
+                false
+            }
+        }
+    }
+
+    fn tell(&mut self, task: TaskId, op: SessionOp) -> bool {
+        self.act(Actor::Daemon, Op::Session { task, op })
+    }
+
+    fn die(&mut self) {
+        self.jobs.clear();
+        self.background.clear();
+        self.past.clear();
+        self.stage.crash();
+        self.collect();
+    }
+
+    fn step(&mut self) {
+        self.stage.now += self.dice.below(20);
+        if self.one_in(40) {
+            self.stage.fuse = Some(u32::try_from(self.below(4)).expect("small"));
+        }
+        match self.below(100) {
+            0..62 => self.work_goes_on(),
+            62..92 => self.somebody_acts(),
+            92..97 => self.something_arrives_again(),
+            _ => self.die(),
+        }
+    }
+
+    /// Everything outside comes back and nobody interferes, until nothing is left to come back.
+    fn settle_down(&mut self) {
+        self.stage.fuse = None;
+        for _ in 0..2_000 {
+            if !self.calm_step() {
+                return;
+            }
+        }
+        panic!("they do not come to rest: {:?}", self.jobs);
+    }
+
+    /// Everybody rests or has ended, and everything that was written to somebody who can still read was read.
+    fn check_rest(&self) {
+        let state = &self.stage.state;
+        assert!(state.reservations().is_empty(), "money set aside at rest: {:?}", state.reservations());
+        for task in self.stage.tasks() {
+            let session = state.session(task);
+            assert!(!session.is_busy(), "{task} is at work on nothing: {session:?}");
+            if self.stage.status(task) != Status::InProgress {
+                continue;
+            }
+            assert!(!session.owes_a_turn(), "{task} ought to be asked: {session:?}");
+            let unread = state.inbox(task).wants_agent();
+            let spent = session.rest() == Some(&RestReason::Spent);
+            assert!(!unread || spent, "{task} does not read what was written to it: {session:?}");
+        }
+    }
+
+    /// A daemon that starts over a project at rest has nothing to do, and asks nobody.
+    fn check_boot(&mut self) {
+        let outcome = self.stage.crash();
+        let work = outcome.effects.iter().find(|effect| !matches!(effect, Effect::Alarm { .. }));
+        assert_eq!(work, None, "at rest, and yet there is work after a start");
+        let snapshot = serde_json::to_string(&self.stage.state).expect("a snapshot");
+        let read: State = serde_json::from_str(&snapshot).expect("a snapshot");
+        assert_eq!(read, self.stage.state, "a snapshot comes back as it was");
+        self.stage.work.clear();
+    }
+}
+
+fn live(play: &mut Play, steps: usize) {
+    for _ in 0..steps {
+        play.step();
+    }
+    play.settle_down();
+    play.check_rest();
+    play.check_boot();
+    // Nobody is deaf: who works reads what is written to it now.
+    let tasks: Vec<TaskId> = play.stage.tasks().collect();
+    for task in tasks {
+        let op = play.stage.message(task, "still there?");
+        play.act(Actor::User, op);
+    }
+    play.settle_down();
+    play.check_rest();
+}
+
+/// The last that happened, for whoever looks into a failure.
+fn trail(stage: &Stage) -> String {
+    let last = stage.commits.iter().rev().take(25).rev();
+    let line = |commit: &Commit| {
+        let events = commit.events().iter().map(|event| format!("{} {}", event.task, event.type_name()));
+        format!("{} {}", commit.seq(), events.collect::<Vec<_>>().join(", "))
+    };
+    last.map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn words(problem: &(dyn Any + Send)) -> String {
+    let text = problem.downcast_ref::<String>().cloned();
+    text.or_else(|| problem.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
+}
+
+/// What the others would not notice: lives in which nothing happens keep every invariant.
+#[test]
+fn the_lives_reach_what_they_are_to_test() {
+    let mut happened: BTreeMap<String, usize> = BTreeMap::new();
+    for seed in 1..=100 {
+        let mut play = Play::new(seed);
+        (0..150).for_each(|_| play.step());
+        for event in play.stage.commits.iter().flat_map(Commit::events) {
+            *happened.entry(event.type_name().to_owned()).or_default() += 1;
+        }
+    }
+    let wanted = [
+        "agent_interrupted",
+        "agent_rested",
+        "agent_stopped",
+        "approval_given",
+        "approval_requested",
+        "budget_exceeded",
+        "budget_granted",
+        "budget_refunded",
+        "budget_reserved",
+        "budget_settled",
+        "budget_transferred",
+        "budget_warning",
+        "cache_break",
+        "check_finished",
+        "clarification_answered",
+        "clarification_expired",
+        "clarification_requested",
+        "compact_marker",
+        "compact_started",
+        "conversation_cleared",
+        "done_notified",
+        "done_requested",
+        "error",
+        "fork_marker",
+        "message",
+        "messages_consumed",
+        "notice_skipped",
+        "orchestration_completed",
+        "orchestration_started",
+        "rewind_marker",
+        "session_config",
+        "task_deleted",
+        "task_moved",
+        "task_reset",
+        "task_started",
+        "thinking",
+        "tool_call",
+        "tool_result",
+        "turn_ended",
+        "turn_started",
+        "worktree_created",
+        "worktree_failed",
+        "worktree_removed",
+    ];
+    let rare: Vec<&str> =
+        wanted.into_iter().filter(|name| happened.get(*name).is_none_or(|count| *count < 5)).collect();
+    assert!(rare.is_empty(), "too rare: {rare:?} of {happened:?}");
+}
+
+#[test]
+fn agents_of_any_seed_keep_every_invariant_and_come_to_rest() {
+    let steps = size(120, 250);
+    for seed in seeds(1_500) {
+        let mut play = Play::new(seed);
+        if let Err(problem) = catch_unwind(AssertUnwindSafe(|| live(&mut play, steps))) {
+            let (problem, trail) = (words(&*problem), trail(&play.stage));
+            panic!("seed {seed} (cargo xtask chaos agents --rounds 1 --seed {seed}): {problem}\n{trail}");
+        }
+    }
+}

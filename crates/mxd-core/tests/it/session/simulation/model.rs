@@ -1,0 +1,192 @@
+//! Random models: sensible and silly words, calls of every tool, every way of stopping, and every way of failing.
+
+use mxd_core::decide::{Answer, AnswerItem, Failure, SessionOp};
+use mxd_core::event::body::{StopReason, Terms, TurnPurpose, Usage};
+use mxd_core::id::TaskId;
+use mxd_core::money::Usd;
+
+use super::super::script::{self, malformed, mxd, run, text, thought, tool};
+use super::Play;
+
+impl Play {
+    /// A model call ends in some way.
+    pub(super) fn model_comes_back(
+        &mut self,
+        task: TaskId,
+        (turn, purpose): (u64, TurnPurpose),
+        cancelled: bool,
+    ) -> SessionOp {
+        if self.one_in(10) {
+            return SessionOp::Failed(self.failure(task, turn));
+        }
+        if cancelled && !self.one_in(4) {
+            let cut_off = script::answer(turn, vec![text("I was about")], StopReason::Cancelled);
+            return SessionOp::Answered(self.priced(task, cut_off));
+        }
+        let answer = match purpose {
+            TurnPurpose::Summary if self.one_in(6) => script::summary(turn, "<summary> </summary>", None),
+            TurnPurpose::Summary => script::summary(turn, "what was", self.stage.terms),
+            TurnPurpose::Work => {
+                let (items, stop) = self.words(task);
+                script::answer(turn, items, stop)
+            }
+        };
+        SessionOp::Answered(self.priced(task, answer))
+    }
+
+    /// An honest bill: no more tokens than there were bytes to read, at the price that was agreed.
+    pub(super) fn priced(&mut self, task: TaskId, answer: Answer) -> Answer {
+        let (usage, cost) = self.bill(task);
+        Answer { usage, cost, ..answer }
+    }
+
+    fn bill(&mut self, task: TaskId) -> (Usage, Usd) {
+        let session = self.stage.state.session(task);
+        let (context, terms) = (session.context(), session.terms());
+        // Some providers never say what they counted.
+        let Some(terms) = terms.filter(|_| !self.one_in(10)) else {
+            return (Usage::default(), Usd::ZERO);
+        };
+        let most = context.worst().min(terms.context_window).max(1);
+        let read = if self.one_in(3) { most } else { 1 + self.dice.below(most) };
+        let written = self.dice.below(terms.max_output_tokens + 1);
+        let cached = self.dice.below(read + 1);
+        let usage = Usage {
+            input_tokens: read - cached,
+            output_tokens: written,
+            cache_read_tokens: cached,
+            cache_write_tokens: 0,
+        };
+        (usage, price(&terms, read, written))
+    }
+
+    fn failure(&mut self, task: TaskId, turn: u64) -> Failure {
+        let (usage, cost) = if self.one_in(2) { self.bill(task) } else { (Usage::default(), Usd::ZERO) };
+        let (passing, too_long) = (!self.one_in(3), self.one_in(5));
+        Failure { passing, too_long, usage, cost, ..script::failure(turn) }
+    }
+
+    fn words(&mut self, task: TaskId) -> (Vec<AnswerItem>, StopReason) {
+        let call = self.name("call");
+        match self.below(20) {
+            0..3 => (vec![text("so it is")], StopReason::EndTurn),
+            3 => (vec![thought()], StopReason::EndTurn),
+            4 => (Vec::new(), self.odd_stop()),
+            5 => (vec![text("half a sen")], self.odd_stop()),
+            6 | 7 => (vec![script::yields(&call)], StopReason::ToolUse),
+            8..11 => {
+                let status = ["passed", "passed", "failed", "perhaps"][self.below(4)];
+                (vec![text("done"), script::done(&call, status)], StopReason::ToolUse)
+            }
+            11 => {
+                let again = self.name("call");
+                let two: fn(&str) -> AnswerItem =
+                    if self.one_in(2) { script::yields } else { |call| script::done(call, "passed") };
+                (vec![two(&call), two(&again)], StopReason::ToolUse)
+            }
+            _ => {
+                let count = 1 + self.below(3);
+                let calls = (0..count).map(|_| self.any_call(task)).collect();
+                let stop = if self.one_in(10) { self.odd_stop() } else { StopReason::ToolUse };
+                (calls, stop)
+            }
+        }
+    }
+
+    fn odd_stop(&mut self) -> StopReason {
+        let stops = [
+            StopReason::EndTurn,
+            StopReason::ToolUse,
+            StopReason::MaxTokens,
+            StopReason::MaxTokens,
+            StopReason::Refusal,
+            StopReason::Other("pause_turn".into()),
+            StopReason::Other("model_context_window_exceeded".into()),
+            StopReason::Other("something new".into()),
+        ];
+        stops[self.below(stops.len())].clone()
+    }
+
+    /// A node of the tree as a model names it, now and then wrongly.
+    fn node(&mut self) -> String {
+        let ids: Vec<TaskId> = self.stage.state.tree().nodes().keys().copied().collect();
+        let at = self.below(ids.len() + 1);
+        ids.get(at).map_or("01NOSUCHTASK".to_owned(), ToString::to_string)
+    }
+
+    fn below_it(&mut self, task: TaskId) -> String {
+        let below = self.stage.state.tree().tasks_below(task);
+        let ids: Vec<TaskId> = below.iter().map(|node| node.id).collect();
+        if ids.is_empty() || self.one_in(4) { self.node() } else { ids[self.below(ids.len())].to_string() }
+    }
+
+    fn any_call(&mut self, task: TaskId) -> AnswerItem {
+        let call = self.name("call");
+        match self.below(14) {
+            0..4 => run(&call),
+            4 => malformed(&call, ["bash", "mcp__mxd__create_task", "mcp__mxd__done"][self.below(3)]),
+            5 => tool(&call, "mcp__mxd__no_such_tool", "{}"),
+            6 => script::yields(&call),
+            7 => script::done(&call, "passed"),
+            _ => {
+                let (name, args) = self.orchestration(task);
+                mxd(&call, name, &args)
+            }
+        }
+    }
+
+    fn orchestration(&mut self, task: TaskId) -> (&'static str, String) {
+        let (child, node) = (self.below_it(task), self.node());
+        let money = ["0.05", "0.5", "5", "0"][self.below(4)];
+        match self.below(22) {
+            0..4 => ("create_task", self.new_task(money)),
+            4..9 => {
+                let to = if self.one_in(3) { node } else { child };
+                ("send_message", format!(r#"{{"taskId":"{to}","title":"t","message":"do it"}}"#))
+            }
+            9 => ("clarify", r#"{"question":"red or blue?\nit matters"}"#.to_owned()),
+            10 => ("get_tree", r#"{"include_details":true}"#.to_owned()),
+            11 => ("get_task", format!(r#"{{"taskId":"{node}"}}"#)),
+            12 => ("update_task", format!(r#"{{"taskId":"{child}","addBudgetUsd":{money}}}"#)),
+            13 => ("update_task", self.change(&child)),
+            14 => ("fork_task_context", format!(r#"{{"sourceTaskId":"{node}","targetTaskId":"{child}"}}"#)),
+            15 => ("reset_task", format!(r#"{{"taskId":"{child}"}}"#)),
+            16 => ("close_task", format!(r#"{{"taskId":"{child}"}}"#)),
+            17 => ("delete_task", format!(r#"{{"taskId":"{child}","recursive":true}}"#)),
+            18 => ("create_folder", format!(r#"{{"parentId":"{task}","title":"f"}}"#)),
+            19 => ("rename_folder", format!(r#"{{"folderId":"{node}","title":"g"}}"#)),
+            20 => ("reorder_tasks", format!(r#"{{"nodeId":"{task}","children":["{child}"]}}"#)),
+            _ => ("search_tasks", r#"{"query":"x"}"#.to_owned()),
+        }
+    }
+
+    fn new_task(&mut self, money: &str) -> String {
+        let (parent, after) = (self.node(), self.node());
+        match self.below(5) {
+            0 => format!(r#"{{"title":"t","description":"d","budgetUsd":{money}}}"#),
+            1 => format!(r#"{{"title":"t","description":"d","parentId":"{parent}"}}"#),
+            2 => format!(r#"{{"title":"t","description":"d","after":["{after}"]}}"#),
+            3 => r#"{"title":"t","description":"d","checks":["make test"]}"#.to_owned(),
+            _ => r#"{"title":"t","description":"d"}"#.to_owned(),
+        }
+    }
+
+    fn change(&mut self, child: &str) -> String {
+        let status = ["draft", "pending", "passed", "failed", "closed"][self.below(5)];
+        let parent = self.node();
+        match self.below(5) {
+            0 => format!(r#"{{"taskId":"{child}","status":"{status}"}}"#),
+            1 => format!(r#"{{"taskId":"{child}","status":"{status}","after":[],"title":"new"}}"#),
+            2 => format!(r#"{{"taskId":"{child}","parentId":"{parent}"}}"#),
+            3 => format!(r#"{{"taskId":"{child}","after":["{parent}"]}}"#),
+            _ => format!(r#"{{"taskId":"{child}","title":"renamed","addBudgetUsd":0.02}}"#),
+        }
+    }
+}
+
+fn price(terms: &Terms, read: u64, written: u64) -> Usd {
+    let read = u128::from(read) * u128::from(terms.input_usd.micros());
+    let written = u128::from(written) * u128::from(terms.output_usd.micros());
+    let micros = u64::try_from((read + written) / 1_000_000).expect("little money");
+    Usd::from_micros(micros).expect("little money")
+}
