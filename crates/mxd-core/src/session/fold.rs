@@ -5,7 +5,7 @@ use super::{Asking, Context, FAILED, FAILING, Finishing, Session, Trace, Waiting
 use crate::event::EventBody;
 use crate::event::body::{
     ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
-    Verdict,
+    TurnStarted, Verdict,
 };
 use crate::message::{Message, MessageKind, NoticeTopic};
 use crate::time::Millis;
@@ -19,17 +19,7 @@ impl Session {
             EventBody::OrchestrationStarted(_) => self.launching = false,
             EventBody::SessionConfig(body) => self.open(body),
             EventBody::Message(body) => self.receive(body),
-            EventBody::TurnStarted(body) => {
-                self.life.turns = self.life.turns.max(body.turn);
-                self.life.since = self.life.since.or(Some(at));
-                self.asking = Some(Asking { turn: body.turn, purpose: body.purpose });
-                self.rest = None;
-                self.begun = true;
-                self.launching = false;
-                if body.purpose == TurnPurpose::Work {
-                    self.end_summary();
-                }
-            }
+            EventBody::TurnStarted(body) => self.begin_turn(body, at),
             EventBody::TurnEnded(body) => self.end_turn(body),
             EventBody::ToolResult(body) => self.settle(body),
             EventBody::DoneRequested(body) => {
@@ -136,6 +126,18 @@ impl Session {
     /// Texts entered the conversation that no event of the session itself holds.
     pub(crate) fn read(&mut self, bytes: usize) {
         self.context.add(bytes);
+    }
+
+    fn begin_turn(&mut self, started: &TurnStarted, at: Millis) {
+        self.life.turns = self.life.turns.max(started.turn);
+        self.life.since = self.life.since.or(Some(at));
+        self.asking = Some(Asking { turn: started.turn, purpose: started.purpose });
+        self.rest = None;
+        self.begun = true;
+        self.launching = false;
+        if started.purpose == TurnPurpose::Work {
+            self.end_summary();
+        }
     }
 
     fn end_turn(&mut self, ended: &TurnEnded) {
