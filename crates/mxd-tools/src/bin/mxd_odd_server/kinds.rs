@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::speech::{Speech, complain};
 
 /// Enough of something that a limit has to hold.
-pub(crate) const FLOOD: usize = 20_000;
+pub(crate) const FLOOD: usize = 5_000;
 
 /// How this server behaves.
 pub(crate) struct Kind {

@@ -1,13 +1,11 @@
 //! Servers that misbehave: each is contained, told by its name, and keeps nobody else from answering.
 
-use std::time::Duration;
-
 use futures_util::StreamExt as _;
 use mxd_tools::mcp::Status;
 use mxd_tools::plane::Registry;
 use mxd_tools::sandbox::Mode;
 
-use super::scene::{Ground, echo, locked, name, odd, unlocked, within, words};
+use super::scene::{Ground, echo, locked, name, odd, patience, unlocked, within, words};
 
 /// What has to come of a server.
 enum Must {
@@ -113,11 +111,14 @@ async fn contained(kind: &str, must: &Must) -> Result<(), String> {
     let status = servers.status(&name("odd")).unwrap();
     let told = match must {
         NotBeUsed(_) => {
-            let refused = echo(&servers, "odd", "hi").await.unwrap_err().to_string();
+            let refused = match echo(&servers, "odd", "hi").await {
+                Ok(said) => return Err(format!("it answered {said}")),
+                Err(refused) => refused.to_string(),
+            };
             if !refused.contains("the server odd") {
                 return Err(format!("the refusal does not name it: {refused}"));
             }
-            if status == Status::Ready { "ready".to_owned() } else { words(&status) }
+            words(&status)
         }
         HaveNoTool(_) => {
             let mut registry = Registry::default();
@@ -130,7 +131,7 @@ async fn contained(kind: &str, must: &Must) -> Result<(), String> {
         FailTheCall(_) | Work if status != Status::Ready => {
             return Err(format!("not ready: {}", words(&status)));
         }
-        FailTheCall(_) => match within(&servers, "odd", "hi", Duration::from_secs(1)).await {
+        FailTheCall(expected) => match within(&servers, "odd", "hi", patience(expected)).await {
             Ok(said) => return Err(format!("it answered {said}")),
             Err(error) if !error.to_string().contains("the server odd") => {
                 return Err(format!("the error does not name it: {error}"));

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use mxd_core::manifest::{Reconnect, Remote, ServerSpec, Transport};
@@ -10,7 +9,7 @@ use mxd_tools::mcp::{CallError, Era, Servers, Status};
 use mxd_tools::sandbox::Mode;
 use serde_json::{Value, json};
 
-use super::scene::{Ground, echo, locked, name, odd, until, within, words};
+use super::scene::{Ground, echo, locked, name, odd, patience, until, within, words};
 use super::web::{Asked, Reply, Web};
 
 const TOKEN: &str = "canary-in-a-header-0123456789";
@@ -261,7 +260,7 @@ async fn contained(script: Script, must: Must) -> Result<(), String> {
     let (told, expected) = match must {
         NotBeUsed(expected) => (words(&status), expected),
         FailTheCall(_) | Work if status != Status::Ready => return Err(words(&status)),
-        FailTheCall(expected) => match within(&servers, "web", "hi", Duration::from_secs(1)).await {
+        FailTheCall(expected) => match within(&servers, "web", "hi", patience(expected)).await {
             Ok(said) => return Err(format!("it answered {said}")),
             Err(error) => (error.to_string(), expected),
         },

@@ -178,6 +178,12 @@ pub(crate) async fn within(
     Ok(said.map_or_else(|| result.to_string(), str::to_owned))
 }
 
+/// How long a call may take of which this has to be told: short only where it has to run out.
+pub(crate) fn patience(expected: &str) -> Duration {
+    let runs_out = expected.contains("did not answer within") || expected.contains("made no sense");
+    if runs_out { Duration::from_secs(1) } else { Duration::from_secs(60) }
+}
+
 /// Waits until a server is like this.
 pub(crate) async fn until(servers: &Servers, server: &str, is_so: impl Fn(&Status) -> bool) -> Status {
     let server = name(server);
