@@ -129,7 +129,7 @@ impl Client {
     pub(crate) async fn next(&mut self) -> Option<Value> {
         let mut line = String::new();
         let read = tokio::time::timeout(PATIENCE, self.input.read_line(&mut line));
-        let read = read.await.expect("the server says nothing").unwrap();
+        let read = read.await.unwrap_or_else(|_| panic!("the server says nothing")).unwrap();
         (read > 0).then(|| serde_json::from_str(&line).unwrap())
     }
 
@@ -139,7 +139,7 @@ impl Client {
             return self.aside.remove(at);
         }
         loop {
-            let message = self.next().await.expect("the server is gone");
+            let message = self.next().await.unwrap_or_else(|| panic!("the server is gone"));
             if message["id"] == id && is_answer(&message) {
                 return message;
             }
