@@ -185,6 +185,10 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
         retry_later(turn, failure.turn);
         return Ok(());
     }
+    // Who wrote meanwhile may know why. A summary reads no messages, so there it would be the same again.
+    if !summarising && turn.inbox().wants_agent() {
+        turn.effect(Effect::Wake { task: turn.task });
+    }
     turn.tell_above(&format!("its model cannot be asked: {message}"))
 }
 

@@ -65,5 +65,7 @@ pub(super) fn rewind(turn: &mut Turn<'_, '_>, to: Seq) -> Result<(), Refusal> {
     }
     turn.emit(RewindMarker { to_seq: to });
     turn.emit(CacheBreak { reason: CacheBreakReason::Rewind });
+    // What is unread was kept from it by a reason that is gone.
+    turn.effect(Effect::Wake { task: turn.task });
     Ok(())
 }
