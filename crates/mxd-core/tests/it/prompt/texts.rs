@@ -5,8 +5,8 @@ use std::path::Path;
 
 use mxd_core::id::{ClarificationId, ProjectId, TaskId, Ulid};
 use mxd_core::message::{
-    BackgroundComplete, ClarifyResponse, Compact, CrossProject, Interrupt, Message, MessageKind,
-    TaskComplete, TaskMessage, TreeAction, TreeChange, UserMessage, UserMessageForwarded, WorkContext,
+    self, BackgroundComplete, ClarifyResponse, Compact, CrossProject, Interrupt, Message, MessageKind,
+    NoticeTopic, TaskComplete, TaskMessage, TreeAction, TreeChange, UserMessage, UserMessageForwarded, WorkContext,
 };
 use mxd_core::money::Usd;
 use mxd_core::prompt::text::{
@@ -120,6 +120,7 @@ fn every_kind_of_message_is_shown_with_its_author_and_time() {
         Compact {}.into(),
         WorkContext { content: "Directory: /repo".to_owned() }.into(),
         Interrupt {}.into(),
+        message::Notice { topic: NoticeTopic::Loop, content: "You made the same call again.".to_owned() }.into(),
     ];
     let kinds: Vec<MessageKind> = all.iter().map(Message::kind).collect();
     assert_eq!(kinds, MessageKind::KNOWN);
