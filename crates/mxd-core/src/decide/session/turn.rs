@@ -59,8 +59,12 @@ impl<'a, 'p> Turn<'a, 'p> {
         self.plan.state.inbox(self.task)
     }
 
+    /// The agent has nothing to do, unless somebody wrote to it meanwhile.
     pub(super) fn rest(&mut self, why: RestReason) {
         self.emit(AgentRested { why });
+        if self.inbox().wants_agent() {
+            self.effect(Effect::Wake { task: self.task });
+        }
     }
 
     pub(super) fn is_stopped(&self) -> bool {

@@ -6,7 +6,8 @@ use std::path::Path;
 use mxd_core::id::{ClarificationId, ProjectId, TaskId, Ulid};
 use mxd_core::message::{
     self, BackgroundComplete, ClarifyResponse, Compact, CrossProject, Interrupt, Message, MessageKind,
-    NoticeTopic, TaskComplete, TaskMessage, TreeAction, TreeChange, UserMessage, UserMessageForwarded, WorkContext,
+    NoticeTopic, TaskComplete, TaskMessage, TreeAction, TreeChange, UserMessage, UserMessageForwarded,
+    WorkContext,
 };
 use mxd_core::money::Usd;
 use mxd_core::prompt::text::{
@@ -120,7 +121,8 @@ fn every_kind_of_message_is_shown_with_its_author_and_time() {
         Compact {}.into(),
         WorkContext { content: "Directory: /repo".to_owned() }.into(),
         Interrupt {}.into(),
-        message::Notice { topic: NoticeTopic::Loop, content: "You made the same call again.".to_owned() }.into(),
+        message::Notice { topic: NoticeTopic::Loop, content: "You made the same call again.".to_owned() }
+            .into(),
     ];
     let kinds: Vec<MessageKind> = all.iter().map(Message::kind).collect();
     assert_eq!(kinds, MessageKind::KNOWN);

@@ -32,7 +32,7 @@ fn a_fork_is_a_pointer_and_shares_the_frozen_start() {
     });
     let marker = marker.expect("a marker");
     assert_eq!((marker.source_task_id, marker.source_seq.0), (task, before + 1), "up to the call itself");
-    assert!(results(&outcome)[0].1.contains("PARENT"));
+    assert!(results(&outcome)[0].1.contains("You are the one who called"));
     let (source, target) = (stage.state.session(task), stage.state.session(child));
     assert!(target.is_open());
     assert_eq!(target.terms(), source.terms());

@@ -33,6 +33,8 @@ pub(crate) struct Stage {
     pub(crate) work: Vec<Effect>,
     /// How many more commits the daemon lives to write, when its end is near.
     pub(crate) fuse: Option<u32>,
+    /// What was asked for last.
+    pub(crate) last: Option<Op>,
     audit: Audit,
     arguments: BTreeMap<(TaskId, ToolCallId), RawJson>,
     messages: u64,
@@ -67,6 +69,7 @@ impl Stage {
             terms: Some(script::terms()),
             work: Vec::new(),
             fuse: None,
+            last: None,
             audit: Audit::default(),
             arguments: BTreeMap::new(),
             messages: 0,
@@ -114,6 +117,7 @@ impl Stage {
         let n = self.commits.len() as u64 + 1;
         let fresh = Fresh::from_seed(Ulid::from_parts(1_700_000_000_000 + n, u128::from(n) << 40));
         self.audit.input(&op);
+        self.last = Some(op.clone());
         let input = Input { at: Millis(self.now), actor, fresh, op };
         let decision = decide(&self.state, &self.limits, input)?;
         outcome.events.extend(decision.events.iter().cloned());

@@ -136,7 +136,8 @@ fn a_refusal_is_seen_and_its_calls_are_not_made() {
     let task = stage.worker();
     let outcome = stage.answer(task, vec![text("no"), run("a")], StopReason::Refusal);
     assert!(outcome.has("error") && !outcome.has("tool_call"), "{:?}", outcome.names());
-    assert_eq!(outcome.effects, [Effect::Launch { task: stage.root() }], "the task above hears of it");
+    assert_eq!(outcome.effects, []);
+    assert_eq!(notices(&outcome), [&NoticeTopic::Stuck], "the task above hears of it");
     assert_eq!(stage.rest(task), Some(&RestReason::Refused));
 }
 
