@@ -101,7 +101,8 @@ impl Greeting<'_> {
     async fn probe(&self) -> Result<Probed, ConnectError> {
         let Self { talk, clerk, agreed } = self;
         let meta = meta(clerk);
-        let ask = Ask::new("server/discover", json!({ "_meta": meta }), talk.traffic.limits.question);
+        // A program that is just starting has all the time there is for connecting.
+        let ask = Ask::new("server/discover", json!({ "_meta": meta }), talk.traffic.limits.connect);
         match talk.ask_for_reply(ask).await {
             Ok(Reply::Result(text)) => Ok(match serde_json::from_str::<Said>(&text) {
                 Ok(said) if said.supported_versions.iter().any(|version| version == STATELESS) => {
@@ -151,7 +152,7 @@ impl Greeting<'_> {
             "capabilities": clerk.capabilities(),
             "clientInfo": client_info(),
         });
-        let reply = talk.ask(Ask::new("initialize", params, talk.traffic.limits.question)).await;
+        let reply = talk.ask(Ask::new("initialize", params, talk.traffic.limits.connect)).await;
         let text = reply.map_err(|error| failed(talk, "answer the greeting", error))?;
         let server = || talk.server.clone();
         let said: Said = serde_json::from_str(&text).map_err(|error| ConnectError::Protocol {

@@ -56,7 +56,12 @@ fn index(folder: &Path, server: &str) -> String {
 /// An agent whose servers may read this folder, with time enough for a busy machine.
 async fn ground(mode: Mode, folder: &Path) -> Ground {
     let mut ground = Ground::new(mode).await;
-    ground.around.limits = Limits { backoff: super::scene::limits().backoff, ..Limits::default() };
+    ground.around.limits = Limits {
+        connect: Duration::from_secs(180),
+        question: Duration::from_secs(120),
+        backoff: super::scene::limits().backoff,
+        ..Limits::default()
+    };
     ground.around.agent.extra.push(Root { path: folder.to_owned(), access: Access::Read });
     ground
 }

@@ -83,6 +83,7 @@ fn bin_folder() -> PathBuf {
 /// Short where something has to run out, long where it must not.
 pub(crate) fn limits() -> Limits {
     Limits {
+        connect: Duration::from_secs(15),
         probe: Duration::from_millis(500),
         question: Duration::from_secs(5),
         end: Duration::from_millis(500),
