@@ -33,11 +33,18 @@ async fn seen<'a>(manifest: &'a AgentManifest, world: &World) -> Vec<Result<Seen
     join_all(foreign.map(ask)).await
 }
 
+/// What was accepted, and what is there.
+struct Looked<'a> {
+    all: Vec<Seen<'a>>,
+    lock: Option<LockFile>,
+    problems: Vec<Trouble>,
+}
+
 fn looked_at<'a>(
     common: &Common,
     with: &LiveArgs,
     manifest: &'a AgentManifest,
-) -> Result<(Vec<Seen<'a>>, Option<LockFile>, Vec<Trouble>), Failure> {
+) -> Result<Looked<'a>, Failure> {
     wait_for(async {
         let world = World::open(common, with).await?;
         let (mut all, mut problems) = (Vec::new(), Vec::new());
@@ -47,7 +54,7 @@ fn looked_at<'a>(
                 Err(problem) => problems.push(problem),
             }
         }
-        Ok((all, world.lock, problems))
+        Ok(Looked { all, lock: world.lock, problems })
     })
 }
 
@@ -69,7 +76,7 @@ fn differences(all: &[Seen<'_>]) -> (String, Vec<Value>) {
 
 pub(crate) fn diff(common: &Common, with: &LiveArgs) -> Result<Answer, Failure> {
     let manifest = files::manifest(&common.manifest, common.placeholders())?;
-    let (all, lock, mut problems) = looked_at(common, with, &manifest)?;
+    let Looked { all, lock, mut problems } = looked_at(common, with, &manifest)?;
     let (mut text, servers) = differences(&all);
     problems.extend(all.iter().flat_map(|seen| show::troubles(&seen.report)));
     let gone = gone(lock.as_ref(), &manifest);
@@ -88,7 +95,7 @@ fn gone(lock: Option<&LockFile>, manifest: &AgentManifest) -> Vec<String> {
 
 pub(crate) fn lock(common: &Common, args: &Lock) -> Result<Answer, Failure> {
     let manifest = files::manifest(&common.manifest, common.placeholders())?;
-    let (all, before, mut problems) = looked_at(common, &args.with, &manifest)?;
+    let Looked { all, lock: before, mut problems } = looked_at(common, &args.with, &manifest)?;
     let (text, servers) = differences(&all);
     // What contradicts the manifest cannot be accepted; what merely is new or other can.
     let contradictions = all.iter().map(|seen| Report {

@@ -196,7 +196,8 @@ fn numbered(text: &str) -> String {
         rest = &rest[at..];
         let is_hex = |c: char| c.is_ascii_hexdigit();
         let digest = rest.strip_prefix("sha256:").and_then(|digits| digits.get(..64));
-        let digest = digest.filter(|digits| digits.chars().all(is_hex) && digits.trim_matches('0') != "");
+        let digest =
+            digest.filter(|digits| digits.chars().all(is_hex) && !digits.trim_matches('0').is_empty());
         let key = rest
             .strip_prefix("did:key:")
             .map(|key| &key[..key.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(key.len())]);
