@@ -33,7 +33,7 @@ async fn seen<'a>(manifest: &'a AgentManifest, world: &World) -> Vec<Result<Seen
     join_all(foreign.map(ask)).await
 }
 
-/// What looking at all servers gave.
+/// What was accepted, and what is there.
 struct Looked<'a> {
     all: Vec<Seen<'a>>,
     lock: Option<LockFile>,
