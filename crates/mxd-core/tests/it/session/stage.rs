@@ -85,9 +85,13 @@ impl Stage {
 
     /// Decides an input and whatever it leads to in this core.
     pub(crate) fn play(&mut self, actor: Actor, op: Op) -> Played {
+        self.play_all(VecDeque::from([(actor, op)]))
+    }
+
+    /// Decides inputs in turn, and then whatever they lead to in this core.
+    fn play_all(&mut self, mut queue: VecDeque<(Actor, Op)>) -> Played {
         let mut outcome = Outcome::default();
-        let mut queue = VecDeque::from([(actor, op)]);
-        let mut first = true;
+        let mut first = queue.len() == 1;
         while let Some((actor, op)) = queue.pop_front() {
             if self.fuse == Some(0) {
                 return Played::Died;
@@ -165,15 +169,13 @@ impl Stage {
         let folded = self.fold();
         assert_eq!(folded, self.state, "folding the log again gives the same state");
         self.state = folded;
-        let mut all = Outcome::default();
-        let tasks: Vec<TaskId> = self.tasks().collect();
-        for task in tasks {
-            let outcome = self.session(task, SessionOp::Boot);
-            all.events.extend(outcome.events);
-            all.effects.extend(outcome.effects);
-            all.commits += outcome.commits;
+        // Everybody is looked at before anybody goes on: what one does must not look like what another had done.
+        let boot = |task| (Actor::Daemon, Op::Session { task, op: SessionOp::Boot });
+        let boots = self.tasks().map(boot).collect();
+        match self.play_all(boots) {
+            Played::Done(outcome) => outcome,
+            other => panic!("a start is not refused: {other:?}"),
         }
-        all
     }
 
     pub(crate) fn fold(&self) -> State {
