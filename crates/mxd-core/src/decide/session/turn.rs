@@ -59,9 +59,12 @@ impl<'a, 'p> Turn<'a, 'p> {
         self.plan.state.inbox(self.task)
     }
 
-    /// The agent has nothing to do, unless somebody wrote to it meanwhile.
     pub(super) fn rest(&mut self, why: RestReason) {
         self.emit(AgentRested { why });
+    }
+
+    /// Whoever wrote while the agent came to rest is not made to wait for somebody else to write.
+    pub(super) fn read_on(&mut self) {
         if self.inbox().wants_agent() {
             self.effect(Effect::Wake { task: self.task });
         }

@@ -174,9 +174,11 @@ impl Play {
             let failed = self.stage.state.session(task).rest() == Some(&RestReason::Failed);
             failed && self.stage.state.inbox(task).wants_agent()
         });
+        let before = self.stage.state.clone();
         let outcome = self.stage.crash();
         let work = outcome.effects.iter().find(|effect| !matches!(effect, Effect::Alarm { .. }));
-        assert!(stuck || work.is_none(), "at rest, and yet there is work after a start: {work:?}");
+        let of = work.map(|effect| before.session(outside::whose(effect)));
+        assert!(stuck || work.is_none(), "at rest, and yet there is work after a start: {work:?} {of:?}");
         let snapshot = serde_json::to_string(&self.stage.state).expect("a snapshot");
         let read: State = serde_json::from_str(&snapshot).expect("a snapshot");
         assert_eq!(read, self.stage.state, "a snapshot comes back as it was");

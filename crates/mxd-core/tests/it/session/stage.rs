@@ -106,12 +106,12 @@ impl Stage {
             for effect in effects {
                 match self.fed_back(&effect) {
                     Some(again) => queue.push_back((Actor::Daemon, again)),
-                    None => outcome.effects.push(effect),
+                    None => {
+                        self.audit.effect(&self.state, &effect);
+                        outcome.effects.push(effect);
+                    }
                 }
             }
-        }
-        for effect in &outcome.effects {
-            self.audit.effect(&self.state, effect);
         }
         self.work.extend(outcome.effects.iter().cloned());
         Played::Done(outcome)

@@ -142,6 +142,18 @@ fn a_refusal_is_seen_and_its_calls_are_not_made() {
 }
 
 #[test]
+fn what_was_written_during_a_turn_that_comes_to_nothing_is_read() {
+    for stop in [StopReason::Refusal, StopReason::MaxTokens] {
+        let mut stage = Stage::new();
+        stage.limits.cut_off_answers = 0;
+        let task = stage.worker();
+        stage.say(task, "rather this");
+        stage.answer(task, vec![text("no")], stop);
+        assert!(stage.is_asking(task) && stage.state.inbox(task).is_empty());
+    }
+}
+
+#[test]
 fn an_answer_is_taken_once() {
     let mut stage = Stage::new();
     let root = stage.root();
