@@ -15,7 +15,7 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::history::{Step, TIGHT, actor, op, steps};
 use crate::rounds::{seeds, size};
-use crate::world::World;
+use crate::world::{World, pruned};
 
 /// Runs the steps, checking after each; gives back the world.
 fn run(steps: &[Step]) -> World {
@@ -120,28 +120,6 @@ fn fold<'a>(commits: impl IntoIterator<Item = &'a Commit>) -> State {
     let mut state = State::default();
     commits.into_iter().for_each(|commit| state.apply_commit(commit));
     state
-}
-
-/// The conversation events a reset, clearing or deletion made worthless: those of its task in earlier commits.
-fn pruned(commits: &[Commit]) -> Vec<(Millis, Event)> {
-    let mut cleared: BTreeMap<TaskId, u64> = BTreeMap::new();
-    for commit in commits {
-        for event in commit.events() {
-            if matches!(
-                event.body,
-                EventBody::TaskReset(_) | EventBody::ConversationCleared(_) | EventBody::TaskDeleted(_)
-            ) {
-                cleared.insert(event.task, commit.seq().0);
-            }
-        }
-    }
-    let kept = commits.iter().flat_map(|commit| commit.events().iter().map(move |event| (commit, event)));
-    kept.filter(|(commit, event)| {
-        let gone = cleared.get(&event.task).is_some_and(|seq| commit.seq().0 < *seq);
-        !(gone && event.body.kind().is_some_and(|kind| kind.is_conversation()))
-    })
-    .map(|(commit, event)| (commit.at(), event.clone()))
-    .collect()
 }
 
 /// Guards the others: a history in which nothing happens keeps every invariant.

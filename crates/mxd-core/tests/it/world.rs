@@ -1,10 +1,12 @@
 //! A small project to try things on: decides, folds and remembers like the real loop, without a disk.
 
+use std::collections::BTreeMap;
+
 use mxd_core::commit::{Commit, Seq};
 use mxd_core::decide::{
     Actor, Decision, Effect, Input, NewFolder, NewRoot, NewTask, Op, Place, Post, Refusal, decide,
 };
-use mxd_core::event::EventBody;
+use mxd_core::event::{Event, EventBody};
 use mxd_core::id::{Fresh, MessageId, TaskId, Ulid};
 use mxd_core::limits::Limits;
 use mxd_core::message::Message;
@@ -151,4 +153,26 @@ pub(crate) fn wakes(decision: &Decision) -> Vec<TaskId> {
         _ => None,
     });
     woken.collect()
+}
+
+/// The conversation events a reset, clearing or deletion made worthless: those of its task in earlier commits.
+pub(crate) fn pruned(commits: &[Commit]) -> Vec<(Millis, Event)> {
+    let mut cleared: BTreeMap<TaskId, u64> = BTreeMap::new();
+    for commit in commits {
+        for event in commit.events() {
+            if matches!(
+                event.body,
+                EventBody::TaskReset(_) | EventBody::ConversationCleared(_) | EventBody::TaskDeleted(_)
+            ) {
+                cleared.insert(event.task, commit.seq().0);
+            }
+        }
+    }
+    let kept = commits.iter().flat_map(|commit| commit.events().iter().map(move |event| (commit, event)));
+    kept.filter(|(commit, event)| {
+        let gone = cleared.get(&event.task).is_some_and(|seq| commit.seq().0 < *seq);
+        !(gone && event.body.kind().is_some_and(|kind| kind.is_conversation()))
+    })
+    .map(|(commit, event)| (commit.at(), event.clone()))
+    .collect()
 }

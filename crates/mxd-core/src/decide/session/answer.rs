@@ -83,12 +83,14 @@ fn without_calls(turn: &mut Turn<'_, '_>, stop: StopReason) -> Result<(), Refusa
             let why = "its answers are cut off by the output limit again and again";
             turn.error("cut_off", why, Some("Write to the task, or raise the output limit.".to_owned()));
             turn.rest(RestReason::Failed);
+            turn.read_on();
             turn.tell_above(why)
         }
         StopReason::Refusal => {
             let why = "the model would not answer";
             turn.error("refusal", why, Some("Put the request in other words.".to_owned()));
             turn.rest(RestReason::Refused);
+            turn.read_on();
             turn.tell_above(why)
         }
         StopReason::Other(reason) if reason == "pause_turn" => {
@@ -179,8 +181,8 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
         return Ok(());
     }
     // Who wrote meanwhile may know why. A summary reads no messages, so there it would be the same again.
-    if !summarising && turn.inbox().wants_agent() {
-        turn.effect(Effect::Wake { task: turn.task });
+    if !summarising {
+        turn.read_on();
     }
     turn.tell_above(&format!("its model cannot be asked: {message}"))
 }

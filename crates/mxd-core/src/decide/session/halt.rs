@@ -13,7 +13,7 @@ use crate::tree::Status;
 /// Breaks the running turn off. The agent stays, and goes on with the next message.
 pub(super) fn interrupt(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     let task = turn.task;
-    if !turn.works() || !turn.session.is_busy() || turn.session.launching || turn.session.interrupted {
+    if turn.is_broken_off() || !turn.session.is_busy() || turn.session.launching {
         return Err(Refusal::NothingToChange { task });
     }
     turn.emit(AgentInterrupted {});

@@ -1,7 +1,7 @@
 //! Money: set aside before a call, settled after it, handed down and back.
 
 use super::turn::Turn;
-use crate::decide::{Actor, Refusal};
+use crate::decide::{Actor, Effect, Refusal};
 use crate::event::body::{
     BudgetExceeded, BudgetGranted, BudgetRefunded, BudgetSettled, BudgetWarning, RestReason,
 };
@@ -102,6 +102,9 @@ pub(super) fn settle(turn: &mut Turn<'_, '_>, cost: Settling) {
         };
         turn.emit(BudgetSettled { id, amount_usd: cost });
         turn.settled.push(Settled { owner, reserved, cost });
+        if let Some(owner) = owner.filter(|_| cost < reserved) {
+            resume(turn, owner, "Money that was set aside for another is free again. Go on.");
+        }
     }
 }
 
@@ -142,6 +145,7 @@ pub(super) fn hand_back(turn: &mut Turn<'_, '_>, to: TaskId) {
     let left = left(turn, turn.task);
     if has_budget && left > Usd::ZERO {
         turn.emit(BudgetRefunded { to, amount_usd: left });
+        resume(turn, to, &format!("{left} that a sub-task did not need came back to the budget. Go on."));
     }
 }
 
@@ -158,7 +162,7 @@ pub(super) fn grant(turn: &mut Turn<'_, '_>, amount: Usd) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Lets those go on who pay from this budget and had stopped for want of money.
+/// Lets those go on who pay from this budget and had stopped for want of money. Who still lacks some stays as it is.
 pub(super) fn resume(turn: &mut Turn<'_, '_>, owner: TaskId, text: &str) {
     let below = turn.plan.tree().tasks_below(owner);
     let all = [owner].into_iter().chain(below.iter().map(|node| node.id));
@@ -167,7 +171,11 @@ pub(super) fn resume(turn: &mut Turn<'_, '_>, owner: TaskId, text: &str) {
         .filter(|id| *id == owner || pays_from(turn, *id, owner))
         .collect();
     for task in short {
-        turn.tell(task, NoticeTopic::Budget, text.to_owned());
+        if turn.plan.state.inbox(task).wants_agent() {
+            turn.effect(Effect::Wake { task });
+        } else {
+            turn.tell(task, NoticeTopic::Budget, text.to_owned());
+        }
     }
 }
 

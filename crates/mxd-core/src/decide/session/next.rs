@@ -202,6 +202,7 @@ fn goes_in_circles(turn: &mut Turn<'_, '_>) -> Result<bool, Refusal> {
     };
     turn.error("loop", why.clone(), Some("Write to the task to set it on another way.".to_owned()));
     turn.rest(RestReason::Loop);
+    turn.read_on();
     turn.tell_above(&why)?;
     Ok(true)
 }

@@ -8,7 +8,7 @@ use super::tree_look;
 use super::turn::{Kind, Turn};
 use crate::change::Change;
 use crate::commit::Seq;
-use crate::decide::{Actor, NewFolder, NewTask, Op, Place, Post, Reach, Refusal, TaskPatch, apply_op};
+use crate::decide::{Actor, Effect, NewFolder, NewTask, Op, Place, Post, Reach, Refusal, TaskPatch, apply_op};
 use crate::event::body::{BudgetTransferred, ForkMarker, InitialStatus, ToolCallId};
 use crate::id::TaskId;
 use crate::money::Usd;
@@ -38,6 +38,11 @@ pub(super) fn decide(
         }
     };
     turn.answer_call(call, text, kind);
+    // What comes next depends on what was just planned for others, which the state does not know yet.
+    if turn.session.calls.is_empty() && !turn.is_broken_off() {
+        turn.effect(Effect::Wake { task: turn.task });
+        return Ok(());
+    }
     after_result(turn)
 }
 

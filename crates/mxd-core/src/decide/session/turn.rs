@@ -63,6 +63,13 @@ impl<'a, 'p> Turn<'a, 'p> {
         self.emit(AgentRested { why });
     }
 
+    /// Whoever wrote while the agent came to rest is not made to wait for somebody else to write.
+    pub(super) fn read_on(&mut self) {
+        if self.inbox().wants_agent() {
+            self.effect(Effect::Wake { task: self.task });
+        }
+    }
+
     pub(super) fn is_stopped(&self) -> bool {
         self.session.rest == Some(RestReason::Stopped)
     }

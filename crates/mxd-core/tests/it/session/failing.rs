@@ -38,7 +38,7 @@ fn a_failing_call_is_made_again_later_and_later_and_then_told_above() {
     }
     let outcome = stage.fails(task);
     assert_eq!(alarm(&outcome), None);
-    assert!(outcome.effects.contains(&Effect::Launch { task: stage.root() }), "the task above is told");
+    assert_eq!(outcome.of(stage.root()).count(), 1, "the task above is told");
     assert_eq!(stage.rest(task), Some(&RestReason::Failed));
     stage.work.clear();
     assert_eq!(alarm(&stage.crash()), None, "nor is it tried after a start");

@@ -89,6 +89,19 @@ fn an_interrupt_does_not_outlive_the_task_it_was_for() {
     assert!(outcome.has("tool_call"), "the new turn is not broken off: {:?}", outcome.names());
 }
 
+#[test]
+fn nobody_who_is_being_stopped_is_interrupted_as_well() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    stage.calls(root, vec![run("a")]);
+    stage.steer(root, STOP);
+    assert_eq!(stage.refused(root, SessionOp::Interrupt), "nothing_to_change");
+    stage.returns(root, "a", "ended");
+    stage.say(root, "go on");
+    assert!(stage.calls(root, vec![run("b")]).has("tool_call"), "the next turn is whole");
+}
+
 /// A task and one below it, both asking.
 fn family(stage: &mut Stage) -> (TaskId, TaskId) {
     let task = stage.worker();
@@ -159,11 +172,10 @@ impl Stage {
 fn who_was_stopped_in_a_yield_or_while_it_was_checked_can_be_written_to() {
     for call in [yields("w"), done("w", "passed")] {
         let mut stage = Stage::new();
-        let (task, child) = family(&mut stage);
-        stage.steer(child, STOP);
-        stage.ends_turn(child);
-        stage.user(set(child, Status::Failed));
-        let _ = stage.calls(task, vec![call]);
+        stage.limits.reminders = 0;
+        let task = stage.worker();
+        stage.calls(task, vec![call]);
+        assert_eq!(stage.open(task), ["w"]);
         stage.steer(task, STOP);
         stage.work.clear();
         assert_eq!(stage.crash().effects, []);

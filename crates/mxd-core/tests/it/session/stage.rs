@@ -35,6 +35,8 @@ pub(crate) struct Stage {
     pub(crate) work: Vec<Effect>,
     /// How many more commits the daemon lives to write, when its end is near.
     pub(crate) fuse: Option<u32>,
+    /// What was asked for last.
+    pub(crate) last: Option<Op>,
     audit: Audit,
     arguments: BTreeMap<(TaskId, ToolCallId), RawJson>,
     messages: u64,
@@ -69,6 +71,7 @@ impl Stage {
             terms: Some(script::terms()),
             work: Vec::new(),
             fuse: None,
+            last: None,
             audit: Audit::default(),
             arguments: BTreeMap::new(),
             messages: 0,
@@ -84,9 +87,13 @@ impl Stage {
 
     /// Decides an input and whatever it leads to in this core.
     pub(crate) fn play(&mut self, actor: Actor, op: Op) -> Played {
+        self.play_all(VecDeque::from([(actor, op)]))
+    }
+
+    /// Decides inputs in turn, and then whatever they lead to in this core.
+    fn play_all(&mut self, mut queue: VecDeque<(Actor, Op)>) -> Played {
         let mut outcome = Outcome::default();
-        let mut queue = VecDeque::from([(actor, op)]);
-        let mut first = true;
+        let mut first = queue.len() == 1;
         while let Some((actor, op)) = queue.pop_front() {
             if self.fuse == Some(0) {
                 return Played::Died;
@@ -101,12 +108,12 @@ impl Stage {
             for effect in effects {
                 match self.fed_back(&effect) {
                     Some(again) => queue.push_back((Actor::Daemon, again)),
-                    None => outcome.effects.push(effect),
+                    None => {
+                        self.audit.effect(&self.state, &effect);
+                        outcome.effects.push(effect);
+                    }
                 }
             }
-        }
-        for effect in &outcome.effects {
-            self.audit.effect(&self.state, effect);
         }
         self.work.extend(outcome.effects.iter().cloned());
         Played::Done(outcome)
@@ -116,6 +123,7 @@ impl Stage {
         let n = self.commits.len() as u64 + 1;
         let fresh = Fresh::from_seed(Ulid::from_parts(1_700_000_000_000 + n, u128::from(n) << 40));
         self.audit.input(&op);
+        self.last = Some(op.clone());
         let input = Input { at: Millis(self.now), actor, fresh, op };
         let decision = decide(&self.state, &self.limits, input)?;
         outcome.events.extend(decision.events.iter().cloned());
@@ -163,15 +171,13 @@ impl Stage {
         let folded = self.fold();
         assert_eq!(folded, self.state, "folding the log again gives the same state");
         self.state = folded;
-        let mut all = Outcome::default();
-        let tasks: Vec<TaskId> = self.tasks().collect();
-        for task in tasks {
-            let outcome = self.session(task, SessionOp::Boot);
-            all.events.extend(outcome.events);
-            all.effects.extend(outcome.effects);
-            all.commits += outcome.commits;
+        // Everybody is looked at before anybody goes on: what one does must not look like what another had done.
+        let boot = |task| (Actor::Daemon, Op::Session { task, op: SessionOp::Boot });
+        let boots = self.tasks().map(boot).collect();
+        match self.play_all(boots) {
+            Played::Done(outcome) => outcome,
+            other => panic!("a start is not refused: {other:?}"),
         }
-        all
     }
 
     pub(crate) fn fold(&self) -> State {

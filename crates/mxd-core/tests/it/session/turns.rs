@@ -136,8 +136,21 @@ fn a_refusal_is_seen_and_its_calls_are_not_made() {
     let task = stage.worker();
     let outcome = stage.answer(task, vec![text("no"), run("a")], StopReason::Refusal);
     assert!(outcome.has("error") && !outcome.has("tool_call"), "{:?}", outcome.names());
-    assert_eq!(outcome.effects, [Effect::Launch { task: stage.root() }], "the task above hears of it");
+    assert_eq!(outcome.effects, []);
+    assert_eq!(notices(&outcome), [&NoticeTopic::Stuck], "the task above hears of it");
     assert_eq!(stage.rest(task), Some(&RestReason::Refused));
+}
+
+#[test]
+fn what_was_written_during_a_turn_that_comes_to_nothing_is_read() {
+    for stop in [StopReason::Refusal, StopReason::MaxTokens] {
+        let mut stage = Stage::new();
+        stage.limits.cut_off_answers = 0;
+        let task = stage.worker();
+        stage.say(task, "rather this");
+        stage.answer(task, vec![text("no")], stop);
+        assert!(stage.is_asking(task) && stage.state.inbox(task).is_empty());
+    }
 }
 
 #[test]

@@ -219,7 +219,7 @@ impl Play {
     }
 }
 
-fn whose(effect: &Effect) -> TaskId {
+pub(super) fn whose(effect: &Effect) -> TaskId {
     match effect {
         Effect::Wake { task }
         | Effect::StopAgent { task }
