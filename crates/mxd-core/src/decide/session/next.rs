@@ -84,7 +84,8 @@ fn reading(turn: &Turn<'_, '_>, first: Reading) -> Reading {
     let Reading { mut ids, mut bytes } = first;
     let (context, rest): (Vec<_>, Vec<_>) =
         turn.inbox().pending().partition(|message| message.kind == MessageKind::WorkContext);
-    for message in context.into_iter().chain(rest).take(limits.messages_per_turn) {
+    let room = limits.messages_per_turn.saturating_sub(ids.len());
+    for message in context.into_iter().chain(rest).take(room) {
         let more = bytes.saturating_add(message.bytes);
         if more > limits.message_bytes_per_turn && !ids.is_empty() {
             break;

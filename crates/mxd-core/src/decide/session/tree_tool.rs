@@ -8,7 +8,9 @@ use super::tree_look;
 use super::turn::{Kind, Turn};
 use crate::change::Change;
 use crate::commit::Seq;
-use crate::decide::{Actor, Effect, NewFolder, NewTask, Op, Place, Post, Reach, Refusal, TaskPatch, apply_op};
+use crate::decide::{
+    Actor, Effect, NewFolder, NewTask, Op, Place, Post, Reach, Refusal, TaskPatch, apply_op,
+};
 use crate::event::body::{BudgetTransferred, ForkMarker, InitialStatus, ToolCallId};
 use crate::id::TaskId;
 use crate::money::Usd;

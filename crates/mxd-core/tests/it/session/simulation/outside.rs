@@ -221,7 +221,7 @@ impl Play {
     }
 }
 
-pub(super) fn whose(effect: &Effect) -> TaskId {
+fn whose(effect: &Effect) -> TaskId {
     match effect {
         Effect::Wake { task }
         | Effect::StopAgent { task }
