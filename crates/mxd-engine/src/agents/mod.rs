@@ -1,7 +1,7 @@
 //! The agents of a project: everything that happens outside of the loop, and comes back into it.
 //!
-//! [`Agents::perform`] begins what the loop decided; each kind of work has its file. What a task needs while it works
-//! (its conversation, its sandbox, its running calls) is at its [`Desk`], which is made when it is first needed: a task
+//! `Agents::perform` begins what the loop decided; each kind of work has its file. What a task needs while it works
+//! (its conversation, its sandbox, its running calls) is at its desk, which is made when it is first needed: a task
 //! that waits has none.
 
 mod checks;
