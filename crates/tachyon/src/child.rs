@@ -80,11 +80,15 @@ impl Child<'_> {
                 // A program that stops reading says why on its own; a broken pipe is no news.
                 let _ = stdin.write_all(self.input.as_bytes()).await;
             };
-            let (mut output, mut complaint) = (Vec::new(), Vec::new());
-            let (mut bounded, mut aside) = (stdout.take(most as u64 + 1), stderr.take(COMPLAINT_BYTES));
-            let ((), read, _) =
-                tokio::join!(write, bounded.read_to_end(&mut output), aside.read_to_end(&mut complaint));
-            read.map_err(failed)?;
+            // Whoever has said too much finds nobody listening any more, and ends by that.
+            let read = async move {
+                let mut output = Vec::new();
+                stdout.take(most as u64 + 1).read_to_end(&mut output).await.map(|_| output)
+            };
+            let mut complaint = Vec::new();
+            let mut aside = stderr.take(COMPLAINT_BYTES);
+            let ((), output, _) = tokio::join!(write, read, aside.read_to_end(&mut complaint));
+            let output = output.map_err(failed)?;
             if output.len() > most {
                 return Err(ChildError::TooMuch(shown.clone(), most));
             }
