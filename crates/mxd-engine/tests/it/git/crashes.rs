@@ -17,13 +17,15 @@ use super::yard::{Yard, nobody, plainly, write};
 use crate::rounds::size;
 
 const PROGRAM: &str = "#!/bin/sh
-cd_less='FOLDER'
-n=$(($(cat \"$cd_less/count\") + 1))
-echo $n > \"$cd_less/count\"
-if [ $n = $(cat \"$cd_less/stop\") ]; then
-    if [ $(cat \"$cd_less/when\") = after ]; then git \"$@\" > /dev/null; fi
-    echo stopped > \"$cd_less/tell\"
-    exec cat \"$cd_less/hold\"
+folder='FOLDER'
+read n < \"$folder/count\"
+n=$((n + 1))
+echo $n > \"$folder/count\"
+read stop when < \"$folder/stop\"
+if [ $n = $stop ]; then
+    if [ $when = after ]; then git \"$@\" > /dev/null; fi
+    echo stopped > \"$folder/tell\"
+    read never < \"$folder/hold\"
 fi
 exec git \"$@\"
 ";
@@ -46,6 +48,8 @@ struct Stop {
     when: When,
     task: u128,
     repository: Repository,
+    /// The same with a git that does not stop.
+    plain: Repository,
 }
 
 impl Brittle {
@@ -68,8 +72,8 @@ impl Brittle {
 
     fn set(&self, stop: usize, when: When) {
         write(&self.folder.join("count"), "0\n");
-        write(&self.folder.join("stop"), &format!("{stop}\n"));
-        write(&self.folder.join("when"), if matches!(when, When::After) { "after" } else { "before" });
+        let when = if matches!(when, When::After) { "after" } else { "before" };
+        write(&self.folder.join("stop"), &format!("{stop} {when}\n"));
     }
 
     /// Runs something until it ends or stops; whether it ended.
@@ -92,19 +96,22 @@ fn write_to_pipe(path: &std::path::Path) {
     std::io::Write::write_all(&mut pipe, b"ended\n").unwrap();
 }
 
-/// Every place at which an operation can stop, until it does not stop any more. Each is tried with a task of its own.
+/// Every place at which an operation can stop, until it does not stop any more; in the suite, every third one. Each is
+/// tried with a task of its own.
 async fn everywhere<W: AsyncFn(&Yard, &Brittle, Stop) -> bool>(work: W) -> usize {
     let yard = Yard::new();
     let brittle = Brittle::new(&yard);
     let repository = yard.repository_with(brittle.git(yard.git())).await;
+    let plain = yard.repository().await;
     // After one call is nearly before the next; the suite leaves the difference to chaos.
     let whens = &[When::Before, When::After][..size(1, 2)];
     let mut task = 0;
-    for at in 1..100 {
+    for at in (1..200).step_by(size(3, 1)) {
         for when in whens {
             task += 1;
             brittle.set(0, When::Before);
-            if work(&yard, &brittle, Stop { at, when: *when, task, repository: repository.clone() }).await {
+            let (repository, plain) = (repository.clone(), plain.clone());
+            if work(&yard, &brittle, Stop { at, when: *when, task, repository, plain }).await {
                 yard.user("fsck --strict");
                 return at - 1;
             }
@@ -119,7 +126,7 @@ async fn a_worktree_that_was_being_made_is_made_when_asked_again() {
         brittle.set(stop.at, stop.when);
         let ended =
             brittle.until_stop(worktree::create(&stop.repository, &yard.request(stop.task), nobody)).await;
-        let again = yard.create(stop.task).await;
+        let again = worktree::create(&stop.plain, &yard.request(stop.task), nobody).await.unwrap();
         assert!(ended.is_some() || again.how == How::Made || again.how == How::Reused);
         assert_eq!(again.worktree.base.as_str(), yard.user("rev-parse main"));
         assert_eq!(yard.git_in(&again.worktree.folder, "status --porcelain"), "");
@@ -135,13 +142,13 @@ async fn a_worktree_that_was_being_made_is_made_when_asked_again() {
 #[tokio::test]
 async fn a_worktree_that_was_being_removed_is_removed_when_asked_again_and_kept() {
     let stops = everywhere(async |yard, brittle, stop| {
-        let worktree = yard.create(stop.task).await.worktree;
+        let worktree =
+            worktree::create(&stop.plain, &yard.request(stop.task), nobody).await.unwrap().worktree;
         let head = yard.commit(&worktree, "committed.txt", &format!("committed {}\n", stop.task));
         write(&worktree.folder.join("untracked"), "untracked\n");
         brittle.set(stop.at, stop.when);
         let ended = brittle.until_stop(worktree::remove(&stop.repository, &removal(&worktree))).await;
-        let plain = yard.repository().await;
-        worktree::remove(&plain, &removal(&worktree)).await.unwrap();
+        worktree::remove(&stop.plain, &removal(&worktree)).await.unwrap();
         assert_gone(yard, &worktree);
         let grave = format!("refs/mxd/grave/{}", worktree.task);
         assert_eq!(yard.user(&format!("rev-parse {grave}^1")), head);
@@ -155,14 +162,15 @@ async fn a_worktree_that_was_being_removed_is_removed_when_asked_again_and_kept(
 #[tokio::test]
 async fn a_merge_that_stopped_is_made_once_when_asked_again() {
     let stops = everywhere(async |yard, brittle, stop| {
-        let worktree = yard.create(stop.task).await.worktree;
+        let worktree =
+            worktree::create(&stop.plain, &yard.request(stop.task), nobody).await.unwrap().worktree;
         let file = format!("{}.txt", stop.task);
         yard.commit(&worktree, &file, "new\n");
         let mut request = yard.merge(&worktree);
         request.check = Some(vec!["true".into()]);
         brittle.set(stop.at, stop.when);
         let ended = brittle.until_stop(merge::merge(&stop.repository, &request, plainly)).await;
-        let again = merge::merge(&yard.repository().await, &request, plainly).await.unwrap();
+        let again = merge::merge(&stop.plain, &request, plainly).await.unwrap();
         let fine = matches!(again, Outcome::Merged(_) | Outcome::AlreadyMerged { .. });
         assert!(fine, "stopped {:?} {}: {again:?}", stop.when, stop.at);
         assert_eq!(yard.user("rev-list --count --first-parent --merges main"), stop.task.to_string());

@@ -153,12 +153,13 @@ fn the_example_is_not_written_through_a_link() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
     #[test]
     fn branch_names_are_those_that_git_takes(name in "(mxd/)?[-a-z./@{ ~^:?*\\[\\\\é\u{7f}]{0,12}(\\.lock)?") {
         let git = Command::new("git").args(["check-ref-format", "--branch", &name]).output().unwrap();
-        // Git expands names such as `@{-1}`; for us they are no names.
-        prop_assert_eq!(name.parse::<Branch>().is_ok(), git.status.success(), "{:?}", name);
+        // Git takes this one for `HEAD`; for us it is no name.
+        let taken = git.status.success() && name != "@";
+        prop_assert_eq!(name.parse::<Branch>().is_ok(), taken, "{:?}", name);
     }
 }
