@@ -163,7 +163,7 @@ async fn after(servers: &mxd_tools::mcp::Servers) -> Result<(), String> {
 async fn every_hostile_server_is_contained_and_named() {
     let cases = futures_util::stream::iter(KINDS)
         .map(|(kind, must)| async move { (*kind, contained(kind, must).await) })
-        .buffer_unordered(12);
+        .buffer_unordered(8);
     let failed: Vec<String> = cases
         .filter_map(|(kind, outcome)| async move { outcome.err().map(|why| format!("{kind}: {why}")) })
         .collect()

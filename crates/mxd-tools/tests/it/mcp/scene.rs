@@ -85,7 +85,7 @@ pub(crate) fn limits() -> Limits {
     Limits {
         connect: Duration::from_secs(15),
         probe: Duration::from_millis(500),
-        question: Duration::from_secs(5),
+        question: Duration::from_secs(15),
         end: Duration::from_millis(500),
         relist: Duration::from_millis(50),
         message_bytes: 1 << 20,
