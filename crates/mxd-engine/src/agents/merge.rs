@@ -46,7 +46,7 @@ impl Agents {
             scratch: self.parts().data.join("merges"),
             room: Watermark { bytes: config.disk_watermark, ..Watermark::default() },
         };
-        let run = |errand: Errand| self.run_merge_check(errand, stop);
+        let run = |errand: Errand| self.run_for_merge(task, errand, stop);
         let outcome = merge::merge(&self.surroundings().repository, &request, run).await;
         let outcome = outcome.map_err(|error| error.to_string())?;
         self.told(child, &outcome).await;
@@ -82,12 +82,21 @@ impl Agents {
         Identity { name, email }
     }
 
-    async fn run_merge_check(&self, errand: Errand, stop: &CancellationToken) -> std::io::Result<Ran> {
-        let own = self.parts().data.join("merges").join("scratch");
+    /// Checks run in a folder that belongs to nobody; a worktree follows its branch with the rights of its own agent.
+    async fn run_for_merge(
+        &self,
+        task: TaskId,
+        errand: Errand,
+        stop: &CancellationToken,
+    ) -> std::io::Result<Ran> {
+        let (place, own) = if errand.purpose == Errand::FOLLOW {
+            (self.place(task).map_err(std::io::Error::other)?, self.scratch(task))
+        } else {
+            let root = Root { path: errand.folder.clone(), access: Access::Write };
+            (Place { root, repository: None }, self.parts().data.join("merges").join("scratch"))
+        };
         std::fs::create_dir_all(&own)?;
-        let root = Root { path: errand.folder.clone(), access: Access::Write };
-        let settled =
-            self.agent(Place { root, repository: None }, &own).settle(self.surroundings().sandbox.level())?;
+        let settled = self.agent(place, &own).settle(self.surroundings().sandbox.level())?;
         let cell = self.surroundings().sandbox.cell(settled.policy);
         errand::run(&cell, &settled.env, errand, stop).await
     }
