@@ -46,3 +46,41 @@ async fn a_child_writes_a_file_and_its_work_arrives_in_the_base_branch() {
     assert_eq!(stage.project().look(|state| state.tree().get(child).unwrap().status()), Some(Status::Passed));
     stage.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn work_of_the_third_level_arrives_through_the_second() {
+    let start =
+        || calls(&[("send_message", json!({ "taskId": "$child", "title": "go", "message": "Begin." }))]);
+    let created = "Created the task (?<child>[0-9A-Z]{26})";
+    let merged = json!({ "tool_results": [{ "call": "mcp__mxd__merge_task", "contains": "Merged", "is_error": false }] });
+    let done = || calls(&[("done", json!({ "status": "passed", "summary": "It is there." }))]);
+    let delegates = |title: &str| {
+        vec![
+            calls(&[("create_task", json!({ "title": title, "description": "A file." }))]),
+            capturing(start(), created),
+            calls(&[("yield", json!({}))]),
+            calls(&[("merge_task", json!({ "taskId": "$child" }))]),
+            expecting(done(), merged.clone()),
+        ]
+    };
+    let stage = Stage::set(json!([
+        conversation("Title: Root", delegates("Middle")),
+        conversation("Title: Middle", delegates("Leaf")),
+        conversation(
+            "Title: Leaf",
+            vec![
+                calls(&[(
+                    "bash",
+                    json!({ "command": "echo leaf > leaf.txt && git add -A && git commit -qm leaf" })
+                )]),
+                done(),
+            ]
+        ),
+    ]))
+    .await;
+    let root = stage.root();
+    stage.say(root, "Have it made.").await;
+    stage.until_status(root, Status::Passed).await;
+    assert_eq!(std::fs::read_to_string(stage.repo().join("leaf.txt")).unwrap(), "leaf\n");
+    stage.end().await;
+}
