@@ -22,6 +22,7 @@ pub mod money;
 pub mod prompt;
 pub mod raw;
 pub mod session;
+pub mod show;
 pub mod state;
 pub mod time;
 pub mod tool;

@@ -164,6 +164,16 @@ impl Session {
         self.asking
     }
 
+    /// Whether its workplace is being made.
+    pub fn is_launching(&self) -> bool {
+        self.launching
+    }
+
+    /// The end it has declared, while that is looked into.
+    pub fn finishing(&self) -> Option<&Finishing> {
+        self.finishing.as_ref()
+    }
+
     /// The calls of the last answer that have no result yet, in order.
     pub fn calls(&self) -> &[CallMade] {
         &self.calls

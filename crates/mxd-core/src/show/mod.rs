@@ -1,0 +1,11 @@
+//! What people are shown: where an agent stands and why, and one line for each thing that happened.
+//!
+//! The command line, the live view and the page say these texts and no others, so that they cannot disagree.
+
+mod call;
+mod line;
+mod standing;
+
+pub use self::call::{call_line, result_line};
+pub use self::line::{LINE_CHARS, line, one_line};
+pub use self::standing::{AgentState, Standing, standing};
