@@ -12,6 +12,7 @@ mod questions;
 mod resuming;
 mod same_turn;
 mod script;
+mod showing;
 mod simulation;
 mod stage;
 mod turns;
