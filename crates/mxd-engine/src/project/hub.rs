@@ -191,7 +191,8 @@ impl Hub {
             wish.answer(Ok(Receipt { seq, node }));
             // After a failure everything begins again from the disk, so nothing is begun here.
             if failed.is_ok() {
-                effects.into_iter().for_each(|effect| self.agents.perform(effect));
+                let decided = seq.unwrap_or(*self.shown.through.borrow());
+                effects.into_iter().for_each(|effect| self.agents.perform(effect, decided));
             }
         }
         failed

@@ -9,6 +9,7 @@ mod hub;
 mod limits;
 mod wish;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use mxd_core::decide::{Actor, Op, SessionOp};
 use mxd_core::event::Delta;
 use mxd_core::id::{ProjectId, TaskId};
 use mxd_core::state::State;
+use mxd_core::tree::{Leaving, Node};
 use mxd_store::Log;
 use tokio::sync::{broadcast, mpsc, watch};
 use tokio::task::JoinHandle;
@@ -167,5 +169,8 @@ fn owed(state: &State) -> Vec<TaskId> {
             || !session.questions().is_empty()
             || session.rest() == Some(&mxd_core::event::body::RestReason::Failed)
     };
-    state.sessions().keys().copied().filter(owes).collect()
+    let leaves = |node: &&Node| node.task().is_some_and(|task| task.leaving == Some(Leaving::Underway));
+    let leaving = state.tree().nodes().values().filter(leaves).map(|node| node.id);
+    let owed: BTreeSet<TaskId> = state.sessions().keys().copied().filter(owes).chain(leaving).collect();
+    owed.into_iter().collect()
 }
