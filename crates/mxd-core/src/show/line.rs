@@ -81,6 +81,7 @@ pub fn line(event: &EventBody) -> Option<String> {
         EventBody::ForkMarker(_) => "goes on from the conversation of another task".to_owned(),
         EventBody::RewindMarker(_) => "taken back to an earlier message".to_owned(),
         EventBody::WorktreeCreated(body) => format!("works on branch {}", body.branch),
+        EventBody::WorktreeDismissed(_) => "its worktree is being removed".to_owned(),
         EventBody::WorktreeRemoved(body) => format!("worktree of {} removed", body.branch),
         EventBody::WorktreeFailed(body) => format!("worktree failed: {}", body.message),
         EventBody::BudgetGranted(body) => format!("${} granted", body.amount_usd),

@@ -137,8 +137,8 @@ impl Agents {
         }
     }
 
-    /// Begins what was decided.
-    pub(crate) fn perform(&self, effect: Effect) {
+    /// Begins what was decided by a commit.
+    pub(crate) fn perform(&self, effect: Effect, decided: Seq) {
         match effect {
             // The loop feeds these back by itself.
             Effect::Wake { .. } | Effect::DecideTool { .. } => {}
@@ -163,7 +163,7 @@ impl Agents {
             Effect::RemoveWorktree { task, path, branch } => {
                 self.spawn(self.clone().remove_worktree(task, (path, branch)));
             }
-            Effect::PruneConversation { task } => self.prune(task),
+            Effect::PruneConversation { task } => self.prune(task, decided),
         }
     }
 

@@ -3,7 +3,7 @@
 //! Wishes that wait together are decided one after the other, each on the state the ones before it made, and written
 //! together. Only when they are durable is the shown state moved, are they answered and are their effects begun.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use mxd_core::limits::Limits;
 use mxd_core::raw::RawJson;
 use mxd_core::state::State;
 use mxd_core::time::Millis;
+use mxd_core::tree::{Leaving, Node};
 use mxd_store::{Draft, Log, Ticket};
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -211,7 +212,8 @@ impl Hub {
             wish.answer(Ok(Receipt { seq, node }));
             // After a failure everything begins again from the disk, so nothing is begun here.
             if failed.is_ok() {
-                effects.into_iter().for_each(|effect| self.agents.perform(effect));
+                let decided = seq.unwrap_or(*self.shown.through.borrow());
+                effects.into_iter().for_each(|effect| self.agents.perform(effect, decided));
             }
         }
         failed
@@ -232,8 +234,10 @@ fn owed(state: &State) -> VecDeque<Wish> {
             || !session.questions().is_empty()
             || session.rest() == Some(&RestReason::Failed)
     };
-    let tasks = state.sessions().keys().copied().filter(owes);
-    tasks.map(|task| session(task, SessionOp::Boot)).collect()
+    let leaves = |node: &&Node| node.task().is_some_and(|task| task.leaving == Some(Leaving::Underway));
+    let leaving = state.tree().nodes().values().filter(leaves).map(|node| node.id);
+    let owed: BTreeSet<TaskId> = state.sessions().keys().copied().filter(owes).chain(leaving).collect();
+    owed.into_iter().map(|task| session(task, SessionOp::Boot)).collect()
 }
 
 fn session(task: TaskId, op: SessionOp) -> Wish {
