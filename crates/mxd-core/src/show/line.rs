@@ -25,6 +25,7 @@ pub fn one_line(text: &str, chars: usize) -> String {
 }
 
 /// The line of an event; none for what is only bookkeeping.
+#[expect(clippy::too_many_lines, reason = "one row for each type of event")]
 pub fn line(event: &EventBody) -> Option<String> {
     let said = match event {
         EventBody::TaskCreated(body) => format!("created: {}", body.title),
