@@ -14,6 +14,7 @@ mod say;
 mod serve;
 mod service;
 mod tree_text;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -94,6 +95,9 @@ enum Command {
     /// What happened.
     #[command(visible_alias = "log")]
     Logs(log::Logs),
+    /// Shows a project live, to read, to write and to stop.
+    #[command(visible_alias = "w")]
+    Watch(watch::Watch),
     /// What is configured, and where it comes from.
     #[command(visible_alias = "cfg")]
     Config(config::ConfigCommand),
@@ -169,6 +173,7 @@ async fn talk(command: Command, scope: &In) -> Result<(), Failure> {
         Command::Agent(agent) => agent.run(scope).await,
         Command::Search(search) => search.run(scope).await,
         Command::Logs(logs) => logs.run(scope).await,
+        Command::Watch(watch) => watch.run(scope).await,
         Command::Config(config) => config.run(scope).await,
         Command::Auth(auth) => auth.run(scope).await,
         Command::Up(up) => up.run(scope.json).await,

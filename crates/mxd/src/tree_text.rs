@@ -39,6 +39,13 @@ impl Line {
     }
 }
 
+impl Line {
+    /// The line without colours, no wider than this.
+    pub(crate) fn plain(&self, width: usize) -> String {
+        anstream::adapter::strip_str(&self.fit(width)).to_string()
+    }
+}
+
 /// The tasks of a tree, from the root down.
 pub(crate) fn lines(tree: &Tree, with_closed: bool) -> Vec<Line> {
     let mut lines = Vec::new();

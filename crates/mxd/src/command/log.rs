@@ -45,6 +45,11 @@ enum Whole {
 }
 
 impl Logs {
+    /// The newest lines of the project, and what happens from now on.
+    pub(crate) fn following() -> Self {
+        Self { command: None, tail: 10, task: None, kind: Vec::new(), follow: true }
+    }
+
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
         match self.command {
             Some(Whole::Verify) => verify(scope).await,
