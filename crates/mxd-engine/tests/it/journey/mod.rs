@@ -4,6 +4,6 @@ mod conflict;
 mod endings;
 mod long;
 mod restarts;
-mod stage;
+pub(crate) mod stage;
 mod steering;
 mod tree;
