@@ -14,12 +14,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mxd_core::commit::Seq;
-use mxd_core::decide::{Actor, Op, SessionOp};
+use mxd_core::decide::{Actor, Op};
 use mxd_core::event::Delta;
-use mxd_core::id::{ProjectId, TaskId};
+use mxd_core::id::ProjectId;
 use mxd_core::state::State;
 use mxd_store::Log;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use self::hub::Hub;
@@ -112,17 +112,14 @@ impl Project {
             wishes: wishes.clone(),
             deltas: deltas.clone(),
         });
-        let owed: Vec<TaskId> = owed(&state);
+        let (told, taken_up) = oneshot::channel();
         let hub =
             Hub { log: Arc::clone(&log), state, shown: Arc::clone(&shown), limits, agents: agents.clone() };
-        let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox))));
+        let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox, told))));
+        // A loop that broke answers every wish with that.
+        let _broken = taken_up.await;
         let shared = Shared { id: opening.id, data, log, shown, wishes, deltas, agents, hub };
-        let project = Self { shared: Arc::new(shared) };
-        for task in owed {
-            // Nobody waits for the answers: what a boot decides is in the log.
-            let _decided = project.wish(Actor::Daemon, Op::Session { task, op: SessionOp::Boot }).await;
-        }
-        project
+        Self { shared: Arc::new(shared) }
     }
 
     /// Its id.
@@ -169,19 +166,4 @@ impl Project {
             let _ended = hub.await;
         }
     }
-}
-
-/// The tasks that have to be looked at after a start: those that something was going on in. The others wait, and
-/// waiting costs nothing.
-fn owed(state: &State) -> Vec<TaskId> {
-    let owes = |task: &TaskId| {
-        let session = state.session(*task);
-        session.is_busy()
-            || session.owes_a_turn()
-            || state.inbox(*task).wants_agent()
-            || !session.background().is_empty()
-            || !session.questions().is_empty()
-            || session.rest() == Some(&mxd_core::event::body::RestReason::Failed)
-    };
-    state.sessions().keys().copied().filter(owes).collect()
 }

@@ -12,6 +12,8 @@ mod git;
 mod home;
 #[path = "../../../../testing/golden.rs"]
 mod golden;
+#[path = "../ground/mod.rs"]
+mod ground;
 mod journey;
 mod prompt;
 #[path = "../../../../testing/rounds.rs"]

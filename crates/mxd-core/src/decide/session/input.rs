@@ -23,6 +23,18 @@ pub enum SessionOp {
         /// Why.
         message: String,
     },
+    /// The checkout that was to be removed is gone.
+    WorktreeRemoved {
+        /// Where it was.
+        path: String,
+    },
+    /// The checkout that was to be removed stays.
+    WorktreeKept {
+        /// Where it is.
+        path: String,
+        /// Why.
+        message: String,
+    },
     /// The model answered.
     Answered(Answer),
     /// The model could not be asked.

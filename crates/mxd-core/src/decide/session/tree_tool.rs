@@ -282,8 +282,13 @@ fn point_to(
     if begun.is_open() || begun.is_busy() || begun.life().turns > 0 {
         return Err(Refusal::AlreadyBegun { task: target });
     }
-    if !turn.plan.state.session(source).is_open() {
+    let begins = turn.plan.state.session(source);
+    if !begins.is_open() {
         return Err(Refusal::NothingToFork { task: source });
+    }
+    let limit = turn.plan.limits.fork_depth;
+    if begins.lineage().len() >= limit {
+        return Err(Refusal::TooManyForks { task: source, limit });
     }
     let marker = ForkMarker {
         source_task_id: source,

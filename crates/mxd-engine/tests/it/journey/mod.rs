@@ -1,8 +1,13 @@
 //! Journeys: whole stories with real git, real processes in the real sandbox, and a scripted model behind real HTTP.
 
+mod booting;
 mod conflict;
 mod endings;
+mod failing;
+mod forks;
 mod long;
+mod neighbours;
+mod programs;
 mod restarts;
 pub(crate) mod stage;
 mod steering;
