@@ -17,6 +17,7 @@ mod search;
 mod summary;
 mod talk;
 mod tool;
+mod user;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -38,6 +39,7 @@ use tokio_util::task::TaskTracker;
 
 use self::desk::Desk;
 pub use self::neighbours::{Neighbour, Neighbours};
+pub use self::user::Merge;
 use crate::clock;
 use crate::config::Config;
 use crate::git::Repository;
@@ -109,7 +111,7 @@ impl Agents {
         &self.inner.parts
     }
 
-    fn surroundings(&self) -> &Surroundings {
+    pub(crate) fn surroundings(&self) -> &Surroundings {
         &self.inner.parts.surroundings
     }
 

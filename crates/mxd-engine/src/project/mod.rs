@@ -7,6 +7,7 @@
 mod fold;
 mod hub;
 mod limits;
+mod user;
 mod wish;
 
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ use tokio::task::JoinHandle;
 use self::hub::Hub;
 pub(crate) use self::hub::Shown;
 pub(crate) use self::wish::Wish;
+pub use self::user::LookError;
 pub use self::wish::{Receipt, WishError};
 use crate::agents::{Agents, Surroundings};
 
@@ -63,6 +65,7 @@ pub struct Project {
 #[derive(Debug)]
 struct Shared {
     id: ProjectId,
+    data: PathBuf,
     log: Arc<Log>,
     shown: Arc<Shown>,
     wishes: mpsc::Sender<Wish>,
@@ -79,14 +82,27 @@ impl Project {
     ///
     /// When its log cannot be opened.
     pub async fn open(opening: Opening) -> Result<Self, OpenError> {
-        let limits = opening.surroundings.config.project_limits();
         let folder = opening.data.join("log");
         let (log, state) = tokio::task::spawn_blocking(move || fold::open(&folder)).await??;
-        let log = Arc::new(log);
+        Ok(Self::begin(opening, Arc::new(log), state).await)
+    }
+
+    /// Ends all agents and goes on with other surroundings: other settings, another place. This one is closed then.
+    #[must_use]
+    pub async fn renew(&self, surroundings: Surroundings) -> Self {
+        self.close().await;
+        let Shared { id, data, log, shown, .. } = &*self.shared;
+        let opening = Opening { id: *id, data: data.clone(), surroundings };
+        Self::begin(opening, Arc::clone(log), shown.look(State::clone)).await
+    }
+
+    async fn begin(opening: Opening, log: Arc<Log>, state: State) -> Self {
+        let limits = opening.surroundings.config.project_limits();
         let (wishes, inbox) = mpsc::channel(WAITING_WISHES);
         let deltas = broadcast::Sender::new(DELTAS);
         let head = Seq(*log.head().borrow());
         let shown = Arc::new(Shown::new(state.clone(), head));
+        let data = opening.data.clone();
         let agents = Agents::new(crate::agents::Parts {
             project: opening.id,
             data: opening.data,
@@ -102,8 +118,8 @@ impl Project {
         let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox, told))));
         // A loop that broke answers every wish with that.
         let _broken = taken_up.await;
-        let shared = Shared { id: opening.id, log, shown, wishes, deltas, agents, hub };
-        Ok(Self { shared: Arc::new(shared) })
+        let shared = Shared { id: opening.id, data, log, shown, wishes, deltas, agents, hub };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Its id.

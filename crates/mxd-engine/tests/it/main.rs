@@ -9,6 +9,7 @@ mod config;
 #[path = "../../../../testing/dice.rs"]
 mod dice;
 mod git;
+mod home;
 #[path = "../../../../testing/golden.rs"]
 mod golden;
 #[path = "../ground/mod.rs"]

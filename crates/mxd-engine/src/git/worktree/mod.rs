@@ -19,6 +19,7 @@ pub use remove::{Removal, RemoveError, Removed, remove};
 pub use setup::{FailedSetup, Setup, SetupError};
 
 pub(super) use checkout::{fill, register_detached, unregister};
+pub(super) use setup::SCRIPT;
 
 use super::error::GitError;
 use super::names::{Branch, NAMESPACE, ObjectId};

@@ -9,6 +9,6 @@ mod long;
 mod neighbours;
 mod programs;
 mod restarts;
-mod stage;
+pub(crate) mod stage;
 mod steering;
 mod tree;
