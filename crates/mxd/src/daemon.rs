@@ -7,10 +7,11 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use mxd_server::Contact;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
-use crate::client::{ADDRESS_FILE, Daemon, Failure, data_folder};
+use crate::client::{Daemon, Failure, data_folder};
 use crate::page::Page;
 use crate::say::{self, GOOD};
 use crate::service::{Supervisor, Wish};
@@ -164,8 +165,7 @@ async fn stop(supervisor: Supervisor) -> Result<String, Failure> {
 }
 
 fn pid(data: &Path) -> Option<Pid> {
-    let written: Value = serde_json::from_str(&fs::read_to_string(data.join(ADDRESS_FILE)).ok()?).ok()?;
-    Pid::from_raw(i32::try_from(written["pid"].as_i64()?).ok()?)
+    Pid::from_raw(i32::try_from(Contact::read(data).ok()?.pid).ok()?)
 }
 
 async fn status(as_json: bool) -> Result<(), Failure> {

@@ -192,7 +192,7 @@ fn show(report: &Report, as_json: bool) -> ExitCode {
 }
 
 /// Waits until this program is told to end.
-async fn told_to_end() -> Result<(), String> {
+pub(crate) async fn told_to_end() -> Result<(), String> {
     let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
     let (mut interrupted, mut terminated) =
         (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);

@@ -1,8 +1,8 @@
 //! Where the daemon is, and what shows it that we are its user.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use mxd_server::{Contact, ContactError};
 
 use super::Failure;
 
@@ -10,11 +10,6 @@ use super::Failure;
 const DATA: &str = "MXD_DATA_DIR";
 /// Names a daemon elsewhere.
 const URL: &str = "MXD_DAEMON_URL";
-/// The address of the running daemon, in the data directory.
-pub(crate) const ADDRESS_FILE: &str = "daemon.json";
-/// What shows the daemon that a program runs for its user, in the data directory.
-pub(crate) const TOKEN_FILE: &str = "cli.token";
-
 /// The folder that holds everything of ours.
 pub(crate) fn data_folder() -> Result<PathBuf, Failure> {
     if let Some(folder) = std::env::var_os(DATA).filter(|folder| !folder.is_empty()) {
@@ -26,34 +21,17 @@ pub(crate) fn data_folder() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The address of the daemon that owns a data directory, as it wrote it down.
-pub(crate) fn address_of(data: &Path) -> Option<String> {
-    let text = fs::read_to_string(data.join(ADDRESS_FILE)).ok()?;
-    let written: serde_json::Value = serde_json::from_str(&text).ok()?;
-    written.get("url")?.as_str().map(str::to_owned)
-}
-
-/// The address, and the token when there is one.
+/// The address, and what shows the daemon that this program runs for its user.
 pub(super) fn daemon() -> Result<(String, Option<String>), Failure> {
-    let data = data_folder()?;
-    let token = token(&data)?;
+    let contact = Contact::read(&data_folder()?);
     if let Ok(url) = std::env::var(URL)
         && !url.is_empty()
     {
-        return Ok((url, token));
+        return Ok((url, contact.ok().map(|contact| contact.token)));
     }
-    address_of(&data).map(|url| (url, token)).ok_or_else(Failure::no_daemon)
-}
-
-/// The token, if the file is ours alone.
-fn token(data: &Path) -> Result<Option<String>, Failure> {
-    let path = data.join(TOKEN_FILE);
-    let Ok(metadata) = fs::metadata(&path) else { return Ok(None) };
-    if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o077 != 0 {
-        let message = format!("{} can be read by others and is not used", path.display());
-        return Err(Failure::new(message).hint("Remove it and start the daemon again: it makes a new one."));
+    match contact {
+        Ok(contact) => Ok((format!("http://{}", contact.address), Some(contact.token))),
+        Err(ContactError::None { .. }) => Err(Failure::no_daemon()),
+        Err(error @ ContactError::File { .. }) => Err(Failure::new(error.to_string()).hint(error.hint())),
     }
-    let text =
-        fs::read_to_string(&path).map_err(|error| Failure::new(format!("{}: {error}", path.display())))?;
-    Ok(Some(text.trim().to_owned()))
 }

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub(crate) use self::failure::Failure;
-pub(crate) use self::find::{ADDRESS_FILE, TOKEN_FILE, address_of, data_folder};
+pub(crate) use self::find::data_folder;
 pub(crate) use self::stream::{Happening, Stream};
 
 /// How long a daemon may take for an answer. Streams have no end.

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use mxd_server::Contact;
 use rehearse::{Rehearsal, Script, Wire};
 use serde_json::json;
 use tokio::process::{Child, Command};
 
 use super::{Pace, repository, story};
-use crate::client::{ADDRESS_FILE, Daemon, Failure, TOKEN_FILE, address_of};
+use crate::client::{Daemon, Failure};
 
 /// How long the daemon may take to be there.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -74,8 +75,6 @@ fn settings(data: &Path, model: &str) -> Result<(), Failure> {
 
 /// Starts a daemon and waits until it answers.
 async fn start(data: &Path, port: u16) -> Result<(Child, Daemon), Failure> {
-    // What a daemon wrote that was killed since is not the address of the new one.
-    let _gone = fs::remove_file(data.join(ADDRESS_FILE));
     let wrong = |error: std::io::Error| Failure::new(format!("the daemon cannot be started: {error}"));
     let log =
         fs::OpenOptions::new().create(true).append(true).open(data.join("daemon.log")).map_err(wrong)?;
@@ -99,9 +98,10 @@ async fn find(process: &mut Child, data: &Path) -> Result<Daemon, Failure> {
         if let Ok(Some(_)) = process.try_wait() {
             return Err(ended(data, "has ended"));
         }
-        let token = fs::read_to_string(data.join(TOKEN_FILE)).ok();
-        if let (Some(url), Some(token)) = (address_of(data), token) {
-            let daemon = Daemon::at(url, Some(token.trim().to_owned()))?;
+        // What a daemon wrote that was killed since is not the address of the new one.
+        let contact = Contact::read(data).ok().filter(|contact| Some(contact.pid) == process.id());
+        if let Some(contact) = contact {
+            let daemon = Daemon::at(format!("http://{}", contact.address), Some(contact.token))?;
             let health: Result<serde_json::Value, Failure> = daemon.get("/health").await;
             if health.is_ok_and(|health| health["status"] == "ok") {
                 return Ok(daemon);
