@@ -24,6 +24,6 @@ pub use blobs::{BlobId, Blobs, NotABlobId, Pin};
 pub use error::{AppendError, OpenError, ReadError};
 pub use line::{Draft, Line};
 pub use log::{
-    Commit, Damage, Log, Options, Problem, Proof, Prune, PruneError, Pruned, Replay, Report, Ticket, Torn, export,
-    Upkeep, verify,
+    Commit, Damage, Log, Options, Problem, Proof, Prune, PruneError, Pruned, Replay, Report, Ticket, Torn,
+    Upkeep, export, verify,
 };

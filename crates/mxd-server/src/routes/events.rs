@@ -28,11 +28,15 @@ pub(super) fn routes(api: Api) -> Api {
         of_task,
     )
     .add(
-        Route::get("/projects/{project}/events", "The last events of all tasks").asks::<EventsQuery>().gives::<Events>(),
+        Route::get("/projects/{project}/events", "The last events of all tasks")
+            .asks::<EventsQuery>()
+            .gives::<Events>(),
         of_project,
     )
     .add(
-        Route::get("/projects/{project}/events/older", "Earlier events of a task").asks::<OlderQuery>().gives::<Events>(),
+        Route::get("/projects/{project}/events/older", "Earlier events of a task")
+            .asks::<OlderQuery>()
+            .gives::<Events>(),
         older,
     )
     .add(

@@ -57,7 +57,10 @@ fn segments_are_closed_packed_and_chained() {
     assert_eq!(export(&OsDisk, dir.path(), &mut text).unwrap(), 100);
     let text = String::from_utf8(text).unwrap();
     for (line, commit) in text.lines().zip(&plain) {
-        assert!(line.starts_with(&format!("{{\"seq\":{},", commit.seq)) && line.contains(&commit.events), "{line}");
+        assert!(
+            line.starts_with(&format!("{{\"seq\":{},", commit.seq)) && line.contains(&commit.events),
+            "{line}"
+        );
     }
     assert_eq!(text.lines().count(), plain.len());
     drop(log);

@@ -90,6 +90,9 @@ impl Demo {
                 voice.tell("The story did not come to its end in time.");
                 break;
             }
+            if !stage.model.report().violations.is_empty() {
+                break;
+            }
             match next(&mut stream).await {
                 Some(happening) => {
                     let heard = narrator.hear(&happening);

@@ -22,8 +22,16 @@ const COLOURS: [AnsiColor; 6] = [
 ];
 
 /// What is not worth a line in a story.
-const QUIET: &[&str] =
-    &["task_created", "agent_rested", "worktree_removed", "task_status_changed", "done_notified"];
+const QUIET: &[&str] = &[
+    "task_created",
+    "agent_rested",
+    "worktree_removed",
+    "task_status_changed",
+    "done_notified",
+    "clarification_answered",
+];
+/// Tools whose calls and results say what other lines say better.
+const MACHINERY: &[&str] = &["mcp__mxd__yield", "mcp__mxd__done", "mcp__mxd__clarify"];
 
 /// What somebody has to act on.
 #[derive(Debug, Clone)]
@@ -142,15 +150,32 @@ impl Narrator {
             && event.rest.get("isError").and_then(serde_json::Value::as_bool) == Some(true);
         self.conflicts += usize::from(is_conflict);
         let Some(line) = &event.line else { return };
-        if self.silent || QUIET.contains(&event.kind.as_str()) || line == "waits" {
+        if self.silent || is_quiet(event) {
             return;
         }
+        let line = self.named(line);
         let title = self.tree.get(&event.task).map_or("", |task| task.title.as_str()).to_owned();
         let next = Style::new().fg_color(Some(COLOURS[self.colours.len() % COLOURS.len()].into()));
         let style = *self.colours.entry(event.task.clone()).or_insert(next);
         let seconds = self.begun.elapsed().as_secs_f32();
         let room = say::width().saturating_sub(40).max(30);
-        let (title, line) = (one_line(&title, 26), one_line(line, room));
+        let (title, line) = (one_line(&title, 26), one_line(&line, room));
         say::line(format!("{DIM}{seconds:>6.1}s{DIM:#}  {style}{title:<26}{style:#}  {line}"));
     }
+}
+
+impl Narrator {
+    /// The line with titles in the place of ids.
+    fn named(&self, line: &str) -> String {
+        let tasks = self.tree.tasks.iter().filter(|task| line.contains(&task.id));
+        tasks.fold(line.to_owned(), |line, task| line.replace(&task.id, &format!("“{}”", task.title)))
+    }
+}
+
+/// Whether an event is part of the machinery and not of the story.
+fn is_quiet(event: &Event) -> bool {
+    let tool = event.rest.get("tool").and_then(|tool| tool.as_str()).unwrap_or_default();
+    let failed = event.rest.get("isError").and_then(serde_json::Value::as_bool) == Some(true);
+    let machinery = QUIET.contains(&event.kind.as_str()) || MACHINERY.contains(&tool);
+    machinery && !failed
 }

@@ -37,7 +37,7 @@ const CREATED_THREE: &str = "(?s)Created the task (?<first>[0-9A-Z]{26}).*Create
 /// The script of the model. It resumes: what it is asked again, it answers again in the same words.
 pub(super) fn script(pace: Pace) -> Value {
     let conversations = [
-        ("Root", root()),
+        ("tally", root()),
         ("Reports", reports()),
         ("Sums per month", month()),
         ("Sums per category", category()),
@@ -240,6 +240,7 @@ fn category() -> Vec<Turn> {
             "I take the other change in and look at the conflict.",
             vec![bash(&format!("{above}; git diff --name-only"))],
         ),
+        turn("", vec![("read_file", json!({ "path": "tally.sh" }))]),
         turn("Both reports stay, one after the other.", vec![file("tally.sh", &whole)]),
         commit("Sums per category, beside those per month"),
         done(RESOLVED),
