@@ -88,6 +88,16 @@ impl Daemon {
         Stream::open(self.request(Method::GET, &format!("/events?projectId={project}")), &self.base).await
     }
 
+    /// Listens to a project from where another stream ended, also one of a daemon that is gone.
+    pub(crate) async fn listen_on(&self, project: &str, ended: &Stream) -> Result<Stream, Failure> {
+        let request = self.request(Method::GET, &format!("/events?projectId={project}"));
+        let request = match ended.cursor() {
+            Some(cursor) => request.header("last-event-id", cursor),
+            None => request,
+        };
+        Stream::open(request, &self.base).await
+    }
+
     fn request(&self, method: Method, path: &str) -> reqwest::RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base));
         match &self.token {

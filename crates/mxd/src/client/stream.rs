@@ -43,6 +43,8 @@ pub(crate) struct Stream {
     answer: reqwest::Response,
     unread: Vec<u8>,
     base: String,
+    /// The last thing that was durable, as the daemon names it.
+    cursor: Option<String>,
 }
 
 impl Stream {
@@ -53,13 +55,21 @@ impl Stream {
         if !status.is_success() {
             return Err(Failure::refused(status, &answer.text().await.unwrap_or_default()));
         }
-        Ok(Self { answer, unread: Vec::new(), base: base.to_owned() })
+        Ok(Self { answer, unread: Vec::new(), base: base.to_owned(), cursor: None })
+    }
+
+    /// Up to where it has told.
+    pub(crate) fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
     }
 
     /// The next thing it tells; none when the daemon has ended it.
     pub(crate) async fn next(&mut self) -> Result<Option<Happening>, Failure> {
         loop {
             while let Some(block) = self.take_block() {
+                if let Some(id) = block.lines().find_map(|line| line.strip_prefix("id:")) {
+                    self.cursor = Some(id.trim().to_owned());
+                }
                 if let Some(happening) = read(&block)? {
                     return Ok(Some(happening));
                 }

@@ -98,7 +98,7 @@ impl Demo {
                     let heard = narrator.hear(&happening);
                     self.react(&heard, &mut narrator, &mut stage, voice).await?;
                 }
-                None => stream = again(&stage, &project).await?,
+                None => stream = stage.daemon.listen_on(&project.id, &stream).await?,
             }
         }
         let sound = ending::tell(&stage, &project, &narrator, begun.elapsed(), as_json).await?;
@@ -185,9 +185,4 @@ impl Voice {
 /// What the daemon tells next; none when it has ended in whatever way.
 async fn next(stream: &mut Stream) -> Option<Happening> {
     stream.next().await.ok().flatten()
-}
-
-/// Listens again, to the daemon that is there now.
-async fn again(stage: &Stage, project: &Project) -> Result<Stream, Failure> {
-    stage.daemon.listen(&project.id).await
 }
