@@ -227,9 +227,7 @@ impl Api {
 
 fn path_parameters(path: &str) -> Vec<Value> {
     let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    let parameter = |name: &str| {
-        json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } })
-    };
+    let parameter = |name: &str| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string", "minLength": 1 } });
     names.map(parameter).collect()
 }
 

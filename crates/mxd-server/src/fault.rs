@@ -157,7 +157,9 @@ impl From<LookupError> for Fault {
     fn from(error: LookupError) -> Self {
         let (status, code) = match &error {
             LookupError::Unknown { .. } => (StatusCode::NOT_FOUND, "unknown_task"),
-            LookupError::TooShort { .. } | LookupError::NotAnId { .. } => (StatusCode::NOT_FOUND, "not_an_id"),
+            LookupError::TooShort { .. } | LookupError::NotAnId { .. } => {
+                (StatusCode::NOT_FOUND, "not_an_id")
+            }
             LookupError::Ambiguous { .. } => (StatusCode::CONFLICT, "ambiguous_id"),
         };
         Self::new(status, code, error.to_string()).hint("Look at the tree and copy the id.")

@@ -48,8 +48,12 @@ impl Doorway {
         if self.hosts.iter().any(|host| host.eq_ignore_ascii_case(named)) {
             return Ok(());
         }
-        Err(Fault::new(StatusCode::FORBIDDEN, "wrong_host", "the daemon was called by a name that is not its own")
-            .hint("Use http://127.0.0.1 or http://localhost with the port of the daemon."))
+        Err(Fault::new(
+            StatusCode::FORBIDDEN,
+            "wrong_host",
+            "the daemon was called by a name that is not its own",
+        )
+        .hint("Use http://127.0.0.1 or http://localhost with the port of the daemon."))
     }
 
     fn check_origin(&self, headers: &HeaderMap) -> Answer<()> {
@@ -113,11 +117,15 @@ fn admit(app: &App, request: Request) -> Answer<Request> {
             return Err(Fault::starting());
         }
     }
-    parts.extensions.extend(visitor.map(|visitor| {
-        let mut extensions = axum::http::Extensions::new();
-        extensions.insert(visitor);
-        extensions
-    }).unwrap_or_default());
+    parts.extensions.extend(
+        visitor
+            .map(|visitor| {
+                let mut extensions = axum::http::Extensions::new();
+                extensions.insert(visitor);
+                extensions
+            })
+            .unwrap_or_default(),
+    );
     Ok(Request::from_parts(parts, body))
 }
 
@@ -158,8 +166,12 @@ fn check_sender(method: &Method, headers: &HeaderMap) -> Answer<()> {
     if safe || named {
         return Ok(());
     }
-    Err(Fault::new(StatusCode::FORBIDDEN, "wrong_origin", "a request with a cookie has to say from where it comes")
-        .hint("Send the header Origin, or use a token."))
+    Err(Fault::new(
+        StatusCode::FORBIDDEN,
+        "wrong_origin",
+        "a request with a cookie has to say from where it comes",
+    )
+    .hint("Send the header Origin, or use a token."))
 }
 
 fn cookie(headers: &HeaderMap) -> Option<&str> {
@@ -177,7 +189,11 @@ fn stream_visitor(app: &App, parts: &Parts) -> Option<Visitor> {
     }
     let query = parts.uri.query()?;
     let value = |name: &str| {
-        query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name).map(|(_, value)| value)
+        query
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| value)
     };
     let holds = app.auth.opens_stream(value("token")?, value("projectId")?);
     holds.then_some(Visitor { who: Who::Stream })

@@ -65,9 +65,7 @@ fn start(found: &[Found], most: usize, extent: Extent) -> usize {
     let wanted = found.len().saturating_sub(most);
     let wanted = match extent {
         Extent::Events(_) => wanted,
-        Extent::Summary(_) => {
-            wanted.max(found.iter().rposition(|found| found.is_summary).unwrap_or(0))
-        }
+        Extent::Summary(_) => wanted.max(found.iter().rposition(|found| found.is_summary).unwrap_or(0)),
     };
     let seq = found.get(wanted).map(|found| found.seq);
     found.iter().position(|found| Some(found.seq) == seq).unwrap_or(0)

@@ -76,7 +76,9 @@ async fn bytes(body: Body, limit: usize) -> Result<bytes::Bytes, Fault> {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if is_limit(&error) => Err(Fault::too_large(limit)),
         Ok(Err(_)) => Err(Fault::invalid("the body broke off")),
-        Err(_) => Err(Fault::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body took too long to arrive")),
+        Err(_) => {
+            Err(Fault::new(StatusCode::REQUEST_TIMEOUT, "too_slow", "the body took too long to arrive"))
+        }
     }
 }
 

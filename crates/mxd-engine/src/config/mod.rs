@@ -113,9 +113,11 @@ pub fn shown(places: &Places, layer: Layer) -> Result<Value, Problems> {
     });
     for part in ["env", "headers"] {
         for server in document.get_mut("mcpServers").and_then(Value::as_object_mut).into_iter().flatten() {
-            server.1.get_mut(part).and_then(Value::as_object_mut).into_iter().flatten().for_each(|(_, value)| {
-                hide(value);
-            });
+            server.1.get_mut(part).and_then(Value::as_object_mut).into_iter().flatten().for_each(
+                |(_, value)| {
+                    hide(value);
+                },
+            );
         }
     }
     Ok(document)

@@ -1,10 +1,10 @@
 //! The last commits of a branch.
 
+use super::Branch;
 use super::names::readable;
 use super::refs::RefError;
 use super::repository::{Place, Repository};
 use super::run::Call;
-use super::Branch;
 
 /// A commit, as a list of them shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -95,7 +95,10 @@ pub enum HomeError {
 }
 
 impl HomeError {
-    pub(super) fn file(action: &'static str, path: &std::path::Path) -> impl FnOnce(io::Error) -> Self + use<> {
+    pub(super) fn file(
+        action: &'static str,
+        path: &std::path::Path,
+    ) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::File { action, path, source }
     }

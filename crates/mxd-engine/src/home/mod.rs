@@ -25,8 +25,8 @@ use tokio::sync::{Mutex, watch};
 
 pub use self::error::HomeError;
 pub use self::prepare::Init;
-pub use self::registry::{Entry, MOST_PROJECTS};
 use self::registry::Shelf;
+pub use self::registry::{Entry, MOST_PROJECTS};
 use crate::agents::{Neighbour, Neighbours, Surroundings};
 use crate::clock;
 use crate::config::{Config, Places};

@@ -24,8 +24,8 @@ use tokio::task::JoinHandle;
 
 use self::hub::Hub;
 pub(crate) use self::hub::Shown;
-pub(crate) use self::wish::Wish;
 pub use self::user::LookError;
+pub(crate) use self::wish::Wish;
 pub use self::wish::{Receipt, WishError};
 use crate::agents::{Agents, Surroundings};
 

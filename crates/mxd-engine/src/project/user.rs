@@ -68,7 +68,9 @@ impl Project {
     pub async fn base_branch(&self) -> Option<String> {
         let head = self.shared.agents.surroundings().repository.head().await.ok()?;
         match head {
-            git::Head::Branch { branch, .. } | git::Head::Unborn { branch } => Some(branch.as_str().to_owned()),
+            git::Head::Branch { branch, .. } | git::Head::Unborn { branch } => {
+                Some(branch.as_str().to_owned())
+            }
             git::Head::Detached { .. } => None,
         }
     }

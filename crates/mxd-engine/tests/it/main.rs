@@ -9,11 +9,11 @@ mod config;
 #[path = "../../../../testing/dice.rs"]
 mod dice;
 mod git;
-mod home;
 #[path = "../../../../testing/golden.rs"]
 mod golden;
 #[path = "../ground/mod.rs"]
 mod ground;
+mod home;
 mod journey;
 mod prompt;
 #[path = "../../../../testing/rounds.rs"]

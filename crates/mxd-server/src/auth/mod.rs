@@ -20,11 +20,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use mxd_core::id::ProjectId;
 use mxd_core::time::Millis;
 
+use self::challenge::Challenges;
 pub(crate) use self::challenge::{Challenged, PublicKey};
 pub use self::file::{Contact, ContactError};
 pub(crate) use self::limiter::Limiter;
 pub(crate) use self::sessions::SessionView;
-use self::challenge::Challenges;
 use self::sessions::Sessions;
 use self::token::Hashed;
 pub(crate) use self::token::fresh as fresh_token;

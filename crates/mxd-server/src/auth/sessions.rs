@@ -90,7 +90,8 @@ impl Sessions {
         label: Option<String>,
         (created, expires): (Millis, Millis),
     ) -> io::Result<()> {
-        let mut all: Vec<Session> = self.all.iter().filter(|session| session.expires > created).cloned().collect();
+        let mut all: Vec<Session> =
+            self.all.iter().filter(|session| session.expires > created).cloned().collect();
         if all.len() >= MOST {
             all.remove(0);
         }

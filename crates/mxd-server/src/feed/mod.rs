@@ -22,8 +22,8 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use self::frame::{After, Frame};
 pub(crate) use self::frame::view as event_view;
+use self::frame::{After, Frame};
 pub(crate) use self::stream::{Cursor, Listener, listen};
 pub(crate) use self::tally::Tally;
 use crate::limits;

@@ -12,7 +12,6 @@ use mxd_core::raw::RawJson;
 use mxd_core::show;
 use mxd_core::time::Millis;
 
-
 /// Moments of money that are told apart: an hour each.
 const BUCKET_MS: u64 = 3_600_000;
 /// Hours that are remembered.
@@ -133,13 +132,15 @@ impl Tally {
                 self.calls.remove(&(task, result.tool_call_id.clone()));
             }
             EventBody::Error(error) => {
-                self.tasks.entry(task).or_default().last_error = Some((at, show::one_line(&error.message, show::LINE_CHARS)));
+                self.tasks.entry(task).or_default().last_error =
+                    Some((at, show::one_line(&error.message, show::LINE_CHARS)));
             }
             EventBody::Message(posted) => {
                 if let Message::Notice(notice) = &posted.body
                     && notice.topic == NoticeTopic::Other("conflict".to_owned())
                 {
-                    self.tasks.entry(task).or_default().conflict = Some((at, show::one_line(&notice.content, show::LINE_CHARS)));
+                    self.tasks.entry(task).or_default().conflict =
+                        Some((at, show::one_line(&notice.content, show::LINE_CHARS)));
                 }
             }
             EventBody::DoneNotified(_) | EventBody::TaskReset(_) => {

@@ -23,7 +23,9 @@ pub(super) fn routes(api: Api) -> Api {
             clarifications,
         )
         .add(
-            Route::post("/projects/{project}/clarify", "Answers a question").takes::<Clarify>().gives::<Acted>(),
+            Route::post("/projects/{project}/clarify", "Answers a question")
+                .takes::<Clarify>()
+                .gives::<Acted>(),
             clarify,
         )
         .add(
@@ -131,7 +133,8 @@ async fn approve(
     let project = app.project(&project)?;
     let task = find(&project, &wish.task_id)?;
     let id: ApprovalId = wish.approval_id.parse().map_err(|error| no_id("approvalId", error))?;
-    let hash = project.look(|state| state.session(task).approvals().get(&id).map(|call| call.call_hash.clone()));
+    let hash =
+        project.look(|state| state.session(task).approvals().get(&id).map(|call| call.call_hash.clone()));
     if let (Some(looked_at), Some(hash)) = (&wish.args_digest, &hash)
         && looked_at != hash
     {
@@ -143,7 +146,8 @@ async fn approve(
         Decision::Task => (Verdict::Allow, ApprovalScope::Task),
         Decision::Deny => (Verdict::Deny, ApprovalScope::Once),
     };
-    let done = project.wish(Actor::User, Op::Session { task, op: SessionOp::Approve { id, verdict, scope } }).await;
+    let done =
+        project.wish(Actor::User, Op::Session { task, op: SessionOp::Approve { id, verdict, scope } }).await;
     let acted = Acted::of(&app, done)?;
     if let Some(note) = wish.note.filter(|note| !note.trim().is_empty()) {
         // The word holds whatever becomes of the note.

@@ -31,7 +31,10 @@ pub(super) fn routes(api: Api) -> Api {
             grant,
         )
         .add(
-            Route::post("/auth/login", "Ends the log-in of a browser").takes::<Login>().gives::<Session>().open(),
+            Route::post("/auth/login", "Ends the log-in of a browser")
+                .takes::<Login>()
+                .gives::<Session>()
+                .open(),
             login,
         )
         .add(Route::post("/auth/logout", "Ends one's own session").gives::<LoggedOut>(), logout)

@@ -13,15 +13,13 @@ use crate::take::Path;
 
 pub(super) fn routes(api: Api) -> Api {
     api.add(
-        Route::get("/projects/{project}/blobs/{digest}", "A large body").gives_other("application/octet-stream"),
+        Route::get("/projects/{project}/blobs/{digest}", "A large body")
+            .gives_other("application/octet-stream"),
         blob,
     )
 }
 
-async fn blob(
-    State(app): State<App>,
-    Path((project, digest)): Path<(String, String)>,
-) -> Answer<Response> {
+async fn blob(State(app): State<App>, Path((project, digest)): Path<(String, String)>) -> Answer<Response> {
     let project = app.project(&project)?;
     let named = if digest.starts_with("sha256:") { digest } else { format!("sha256:{digest}") };
     let id: BlobId = named.parse().map_err(|_| missing(&named))?;

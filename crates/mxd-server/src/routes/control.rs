@@ -33,15 +33,22 @@ pub(super) fn routes(api: Api) -> Api {
             .gives::<Acted>(),
         compact,
     )
-    .add(Route::post("/projects/{project}/tasks/{task}/retry", "Asks the model again").gives::<Acted>(), retry)
+    .add(
+        Route::post("/projects/{project}/tasks/{task}/retry", "Asks the model again").gives::<Acted>(),
+        retry,
+    )
     .add(Route::post("/projects/{project}/tasks/{task}/close", "Puts a task away").gives::<Acted>(), close)
     .add(
-        Route::post("/projects/{project}/tasks/{task}/reset", "Throws the work of a task away").gives::<Acted>(),
+        Route::post("/projects/{project}/tasks/{task}/reset", "Throws the work of a task away")
+            .gives::<Acted>(),
         reset,
     )
     .add(
-        Route::post("/projects/{project}/tasks/{task}/sessions/clear", "Throws the conversation of a task away")
-            .gives::<Acted>(),
+        Route::post(
+            "/projects/{project}/tasks/{task}/sessions/clear",
+            "Throws the conversation of a task away",
+        )
+        .gives::<Acted>(),
         clear,
     )
     .add(

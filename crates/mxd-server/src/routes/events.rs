@@ -28,11 +28,15 @@ pub(super) fn routes(api: Api) -> Api {
         of_task,
     )
     .add(
-        Route::get("/projects/{project}/events", "The last events of all tasks").asks::<EventsQuery>().gives::<Events>(),
+        Route::get("/projects/{project}/events", "The last events of all tasks")
+            .asks::<EventsQuery>()
+            .gives::<Events>(),
         of_project,
     )
     .add(
-        Route::get("/projects/{project}/events/older", "Earlier events of a task").asks::<OlderQuery>().gives::<Events>(),
+        Route::get("/projects/{project}/events/older", "Earlier events of a task")
+            .asks::<OlderQuery>()
+            .gives::<Events>(),
         older,
     )
     .add(
@@ -90,7 +94,6 @@ struct Events {
 /// What every event has.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "only its schema is used: events are passed on as they are in the log")]
 struct EventShape {
     seq: u64,
     at: u64,

@@ -36,9 +36,12 @@ pub(super) fn routes(api: Api) -> Api {
         go_on,
     )
     .add(
-        Route::post("/projects/{project}/tasks/{task}/rewind", "Takes the conversation back to before a message")
-            .takes::<Rewind>()
-            .gives::<Acted>(),
+        Route::post(
+            "/projects/{project}/tasks/{task}/rewind",
+            "Takes the conversation back to before a message",
+        )
+        .takes::<Rewind>()
+        .gives::<Acted>(),
         rewind,
     )
     .add(
@@ -154,7 +157,9 @@ async fn post(
     let content = match (new.content, new.message) {
         (Some(content), None) | (None, Some(content)) => content,
         (None, None) => return Err(Fault::unfit("a message needs `content`")),
-        (Some(_), Some(_)) => return Err(Fault::unfit("`content` and `message` are the same: give one of them")),
+        (Some(_), Some(_)) => {
+            return Err(Fault::unfit("`content` and `message` are the same: give one of them"));
+        }
     };
     let content = match new.title.as_deref().map(str::trim).filter(|title| !title.is_empty()) {
         Some(title) => format!("{title}\n\n{content}"),
@@ -255,9 +260,7 @@ async fn go_on(State(app): State<App>, at: At, Input(wish): Input<Continue>) -> 
 /// The last commit before an agent read a message.
 async fn before(project: &Project, task: TaskId, message: &str) -> Answer<Seq> {
     let id: MessageId = message.parse().map_err(|error| Fault::unfit(format!("messageId: {error}")))?;
-    let read = move |body: &EventBody| {
-        matches!(body, EventBody::MessagesConsumed(consumed) if consumed.message_ids.contains(&id))
-    };
+    let read = move |body: &EventBody| matches!(body, EventBody::MessagesConsumed(consumed) if consumed.message_ids.contains(&id));
     let seq = seek(project, task, read).await?;
     let seq = seq.ok_or_else(|| {
         Fault::conflict("not_read", format!("the task has not read a message {id}"))

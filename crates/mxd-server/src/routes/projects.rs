@@ -21,7 +21,10 @@ use crate::view::ProjectView;
 pub(super) fn routes(api: Api) -> Api {
     api.add(Route::get("/projects", "All projects").gives::<Projects>(), list)
         .add(
-            Route::post("/projects", "Registers a folder").takes::<NewProject>().gives::<ProjectView>().status(201),
+            Route::post("/projects", "Registers a folder")
+                .takes::<NewProject>()
+                .gives::<ProjectView>()
+                .status(201),
             register,
         )
         .add(Route::get("/projects/{project}", "A project").gives::<ProjectView>(), get)
@@ -53,7 +56,8 @@ pub(super) fn routes(api: Api) -> Api {
             restart,
         )
         .add(
-            Route::post("/projects/{project}/sessions/clear", "Throws all conversations away").gives::<Cleared>(),
+            Route::post("/projects/{project}/sessions/clear", "Throws all conversations away")
+                .gives::<Cleared>(),
             clear,
         )
         .add(
@@ -254,7 +258,12 @@ async fn restart(State(app): State<App>, Path(project): Path<String>) -> Answer<
 async fn clear(State(app): State<App>, Path(project): Path<String>) -> Answer<Given<Cleared>> {
     let project = app.project(&project)?;
     let begun = project.look(|state| -> Vec<TaskId> {
-        state.sessions().iter().filter(|(_, session)| session.life().turns > 0).map(|(task, _)| *task).collect()
+        state
+            .sessions()
+            .iter()
+            .filter(|(_, session)| session.life().turns > 0)
+            .map(|(task, _)| *task)
+            .collect()
     });
     throw_away(&project, begun).await.map(Given)
 }

@@ -18,7 +18,9 @@ use crate::take::{Asked, Path};
 
 pub(super) fn routes(api: Api) -> Api {
     api.add(
-        Route::get("/projects/{project}/search", "Finds tasks and what was said").asks::<SearchQuery>().gives::<Found>(),
+        Route::get("/projects/{project}/search", "Finds tasks and what was said")
+            .asks::<SearchQuery>()
+            .gives::<Found>(),
         search,
     )
 }
@@ -89,7 +91,8 @@ fn tasks(state: &Tree, words: &str, most: usize) -> Vec<TaskHit> {
     let mut found: Vec<(usize, TaskHit)> = Vec::new();
     for node in state.tree().nodes().values() {
         let (title, text) = (node.title.to_lowercase(), node.description.to_lowercase());
-        let count = |word: &&str| 3 * title.matches(*word).count().min(3) + text.matches(*word).count().min(3);
+        let count =
+            |word: &&str| 3 * title.matches(*word).count().min(3) + text.matches(*word).count().min(3);
         let score: usize = each.iter().map(count).sum();
         if score > 0 || node.id.to_string().to_lowercase().starts_with(words) {
             let line = around(&node.description, words);

@@ -14,16 +14,24 @@ use super::{Given, Taken};
 use crate::api::{Api, Route};
 use crate::app::App;
 use crate::fault::Answer;
-use crate::take::Asked;
 use crate::metrics;
+use crate::take::Asked;
 
 pub(super) fn routes(api: Api) -> Api {
-    api.add(Route::get("/health", "Whether the daemon lives").asks::<HealthQuery>().gives::<Health>().open(), health)
-        .add(Route::get("/version", "Which program this is").gives::<Version>().open(), version)
-        .add(Route::get("/stats", "What the daemon has counted").gives::<Stats>(), stats)
-        .add(Route::get("/metrics", "The same for Prometheus").gives_other("text/plain"), prometheus)
-        .add(Route::post("/restart-daemon", "Ends the daemon; whoever watches over it starts it again").gives::<Ending>().status(202), restart)
-        .add(Route::get("/openapi.json", "This document"), document)
+    api.add(
+        Route::get("/health", "Whether the daemon lives").asks::<HealthQuery>().gives::<Health>().open(),
+        health,
+    )
+    .add(Route::get("/version", "Which program this is").gives::<Version>().open(), version)
+    .add(Route::get("/stats", "What the daemon has counted").gives::<Stats>(), stats)
+    .add(Route::get("/metrics", "The same for Prometheus").gives_other("text/plain"), prometheus)
+    .add(
+        Route::post("/restart-daemon", "Ends the daemon; whoever watches over it starts it again")
+            .gives::<Ending>()
+            .status(202),
+        restart,
+    )
+    .add(Route::get("/openapi.json", "This document"), document)
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -48,7 +48,9 @@ pub(super) fn routes(api: Api) -> Api {
             reorder,
         )
         .add(
-            Route::delete("/projects/{project}/tasks/{task}", "Deletes a node").asks::<DeleteQuery>().gives::<Acted>(),
+            Route::delete("/projects/{project}/tasks/{task}", "Deletes a node")
+                .asks::<DeleteQuery>()
+                .gives::<Acted>(),
             delete,
         )
 }
@@ -213,9 +215,8 @@ async fn list(State(app): State<App>, Path(project): Path<String>) -> Answer<Giv
 pub(crate) async fn shown(app: &App, project: &str, task: TaskId) -> Answer<TaskView> {
     let (project, feed) = app.fed(project).await?;
     let tally = feed.tally();
-    let view = project.look(|state| {
-        state.tree().get(task).map(|node| TaskView::of(state, &tally, node, Detail::Whole))
-    });
+    let view = project
+        .look(|state| state.tree().get(task).map(|node| TaskView::of(state, &tally, node, Detail::Whole)));
     view.ok_or_else(|| Fault::from(Refusal::UnknownTask { task }))
 }
 

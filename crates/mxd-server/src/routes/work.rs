@@ -36,9 +36,12 @@ pub(super) fn routes(api: Api) -> Api {
         evidence,
     )
     .add(
-        Route::get("/projects/{project}/tasks/{task}/ledger", "The tool calls of a task, and what was said about them")
-            .asks::<LedgerQuery>()
-            .gives::<Ledger>(),
+        Route::get(
+            "/projects/{project}/tasks/{task}/ledger",
+            "The tool calls of a task, and what was said about them",
+        )
+        .asks::<LedgerQuery>()
+        .gives::<Ledger>(),
         ledger,
     )
 }
@@ -230,11 +233,7 @@ struct CallView {
     line: String,
 }
 
-async fn ledger(
-    State(app): State<App>,
-    at: At,
-    Asked(query): Asked<LedgerQuery>,
-) -> Answer<Given<Ledger>> {
+async fn ledger(State(app): State<App>, at: At, Asked(query): Asked<LedgerQuery>) -> Answer<Given<Ledger>> {
     let (project, task) = located(&app, &at)?;
     let found = tokio::task::spawn_blocking(move || {
         let mut book = Book::default();

@@ -107,16 +107,15 @@ pub(crate) fn needs(state: &State, tally: &Tally) -> Needs {
             session.rest(),
             Some(RestReason::Failed | RestReason::Refused | RestReason::Spent | RestReason::Loop)
         );
-        let trouble = |why: String, at: u64| Trouble {
-            task_id: task.to_string(),
-            task_title: title(*task),
-            why,
-            at,
-        };
+        let trouble =
+            |why: String, at: u64| Trouble { task_id: task.to_string(), task_title: title(*task), why, at };
         let counted = tally.task(*task);
         if stuck && status == Some(Status::InProgress) && !session.is_busy() {
             let error = counted.and_then(|counted| counted.last_error.clone());
-            let (why, at) = error.map_or_else(|| (show::standing(state, *task).map(|standing| standing.why).unwrap_or_default(), 0), |(at, why)| (why, at.0));
+            let (why, at) = error.map_or_else(
+                || (show::standing(state, *task).map(|standing| standing.why).unwrap_or_default(), 0),
+                |(at, why)| (why, at.0),
+            );
             needs.failed.push(trouble(why, at));
         }
         if let Some((at, why)) = counted.and_then(|counted| counted.conflict.clone()) {

@@ -271,11 +271,7 @@ pub(super) fn fork_for_user(turn: &mut Turn<'_, '_>, source: TaskId, head: Seq) 
     point_to(turn, (source, head), target)
 }
 
-fn point_to(
-    turn: &mut Turn<'_, '_>,
-    (source, head): (TaskId, Seq),
-    target: TaskId,
-) -> Result<(), Refusal> {
+fn point_to(turn: &mut Turn<'_, '_>, (source, head): (TaskId, Seq), target: TaskId) -> Result<(), Refusal> {
     turn.plan.task(source, "have a conversation")?;
     let (node, _) = turn.plan.task(target, "have a conversation")?;
     let begun = turn.plan.state.session(target);
