@@ -19,6 +19,7 @@ use crate::fault::{Answer, Fault};
 use crate::feed::{Feed, Feeds};
 use crate::guard::Doorway;
 use crate::limits;
+use crate::mcp::Mcp;
 
 /// The daemon, as handlers see it. Cheap to clone.
 #[derive(Clone)]
@@ -41,6 +42,7 @@ pub(crate) struct Inner {
     pub(crate) end: CancellationToken,
     pub(crate) document: Value,
     pub(crate) open_routes: HashSet<(Method, &'static str)>,
+    pub(crate) mcp: Mcp,
     pub(crate) build: Build,
 }
 

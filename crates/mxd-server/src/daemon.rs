@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use axum::middleware;
+use axum::routing::any;
 use mxd_engine::home::{Home, HomeError, Setup};
+use mxd_tools::serve::PATH as MCP_PATH;
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
@@ -18,6 +20,7 @@ use crate::auth::{Auth, Contact, Policy};
 use crate::feed::Feeds;
 use crate::guard::{Doorway, guard};
 use crate::listen::listen;
+use crate::mcp::{self, Mcp};
 use crate::{clock, limits, page, routes};
 
 /// What a daemon is begun with.
@@ -139,13 +142,17 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
         end: end.clone(),
         document,
         open_routes: open_routes.into_iter().collect(),
+        mcp: Mcp::default(),
         build: options.build,
     });
     let contact = Contact { address, token, pid: std::process::id(), epoch: epoch.to_string() };
     contact.write(&data).map_err(failed)?;
-    let router = router.fallback(page::answer).layer(middleware::from_fn_with_state(app.clone(), guard));
+    let inner = router.clone().with_state(app.clone());
+    app.mcp.open(&app, inner, &data.join("mcp")).await.map_err(|error| failed(io::Error::other(error)))?;
+    let router = router.route(MCP_PATH, any(mcp::answer)).fallback(page::answer);
+    let router = router.layer(middleware::from_fn_with_state(app.clone(), guard)).with_state(app.clone());
     let stop = CancellationToken::new();
-    let serving = tokio::spawn(listen(listener, router.with_state(app.clone()), stop.clone()));
+    let serving = tokio::spawn(listen(listener, router, stop.clone()));
     let resuming = tokio::spawn(resume(app.clone()));
     tracing::info!(%address, %epoch, "the daemon listens");
     Ok(Running { contact, data, home, ready: watched, end, stop, app, serving, resuming })
@@ -189,6 +196,7 @@ impl Running {
         self.end.cancel();
         self.stop.cancel();
         self.resuming.abort();
+        self.app.mcp.close().await;
         self.app.feeds.close().await;
         let _ended = self.serving.await;
         self.home.close().await;

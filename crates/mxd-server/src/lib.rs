@@ -14,6 +14,7 @@ mod guard;
 mod history;
 pub mod limits;
 mod listen;
+mod mcp;
 mod metrics;
 mod page;
 mod routes;

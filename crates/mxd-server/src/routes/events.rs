@@ -94,7 +94,6 @@ struct Events {
 /// What every event has.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[expect(dead_code, reason = "only its schema is used: events are passed on as they are in the log")]
 struct EventShape {
     seq: u64,
     at: u64,
