@@ -18,7 +18,7 @@ mod summary;
 mod talk;
 mod tool;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -85,6 +85,8 @@ struct Inner {
     parts: Parts,
     desks: Mutex<HashMap<TaskId, Arc<Desk>>>,
     providers: Mutex<HashMap<String, Provider>>,
+    /// Tasks in whose worktrees somebody has worked since the start.
+    visited: Mutex<HashSet<TaskId>>,
     work: TaskTracker,
     closing: CancellationToken,
     /// Cancelled when everything begins again.
@@ -98,6 +100,7 @@ impl Agents {
             parts,
             desks: Mutex::default(),
             providers: Mutex::default(),
+            visited: Mutex::default(),
             work: TaskTracker::new(),
             era: Mutex::new(closing.child_token()),
             closing,

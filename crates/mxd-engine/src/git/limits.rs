@@ -112,3 +112,6 @@ pub const FREE_BYTES: u64 = 2 << 30;
 
 /// Free inodes below which no new worktree starts, when nothing else was asked for.
 pub const FREE_INODES: u64 = 50_000;
+
+/// Files beside a worktree's index among which locks are looked for.
+pub const LOCKS_LOOKED_AT: usize = 10_000;
