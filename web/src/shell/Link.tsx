@@ -1,0 +1,23 @@
+// A link to another place of the page, which is an ordinary link for whoever opens it elsewhere.
+import type { AnchorHTMLAttributes } from "react";
+import { type Route, go, href } from "./router.ts";
+
+interface LinkProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
+  to: Route;
+}
+
+export function Link({ to, onClick, ...rest }: LinkProps) {
+  return (
+    <a
+      {...rest}
+      href={href(to)}
+      onClick={(event) => {
+        onClick?.(event);
+        const elsewhere = event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0;
+        if (event.defaultPrevented || elsewhere) return;
+        event.preventDefault();
+        go(to);
+      }}
+    />
+  );
+}
