@@ -41,7 +41,7 @@ export function ledger(world, task) {
     const result = events.find((event) => event.type === "tool_result" && event.toolCallId === call.toolCallId);
     return {
       seq: call.seq, at: call.at, callId: call.toolCallId, tool: call.tool, class: verdict?.class, verdict: verdict?.verdict, rule: verdict?.rule,
-      ...(result ? { durationMs: 40 + index * 613, ok: !result.isError } : {}), line: `${call.tool}: ${JSON.stringify(call.input).slice(0, 120)}`,
+      ...(result ? { durationMs: 40 + index * 613, ok: !result.isError } : {}), line: String(Object.values(call.input)[0] ?? "").split("\n")[0].slice(0, 120),
     };
   });
   return { calls, hasMore: false };

@@ -32,6 +32,7 @@ export class FakeDaemon {
     this.streams = new Set();
     this.sessions = new Set();
     this.challenges = new Map();
+    this.tickets = new Set();
     this.requests = [];
     this.config = settings();
     this.counter = 10_000;
@@ -131,12 +132,11 @@ export class FakeDaemon {
         return { body: { challengeId, command: `mxd auth grant ${body.publicKey.slice(0, 24)}…`, expiresAt: Date.now() + 300_000 } };
       }
       case "login": {
+        if (body.ticket !== undefined) return this.loginByTicket(body.ticket);
         const challenge = this.challenges.get(body.challengeId);
         this.challenges.delete(body.challengeId);
         if (challenge === undefined || challenge.answer !== body.answer) throw new Refusal(403, "wrong_answer", "That is not the answer.", "Start again: a challenge can be answered once.");
-        const token = randomBytes(24).toString("hex");
-        this.sessions.add(token);
-        return { body: { token, expiresAt: Date.now() + 86_400_000 }, headers: { "set-cookie": `mxd_session=${token}; HttpOnly; SameSite=Strict; Path=/` } };
+        return this.loggedIn();
       }
       case "logout":
         this.sessions.clear();
@@ -152,6 +152,17 @@ export class FakeDaemon {
     }
   }
 
+  loginByTicket(ticket) {
+    if (!this.tickets.delete(ticket)) throw new Refusal(403, "wrong_ticket", "That ticket is not valid.", "It can be used once, within a minute.");
+    return this.loggedIn();
+  }
+
+  loggedIn() {
+    const token = randomBytes(24).toString("hex");
+    this.sessions.add(token);
+    return { body: { token, expiresAt: Date.now() + 86_400_000 }, headers: { "set-cookie": `mxd_session=${token}; HttpOnly; SameSite=Strict; Path=/` } };
+  }
+
   /** What `mxd auth grant` prints for a challenge: the secret, sealed for the key of the page. */
   grant(publicKey) {
     const challenge = [...this.challenges.values()].findLast((one) => one.key.startsWith(publicKey));
@@ -161,7 +172,7 @@ export class FakeDaemon {
   }
 
   projectsRoot(request, body) {
-    if (request.method === "GET") return { body: { projects: this.projects } };
+    if (request.method === "GET") return { body: this.projects };
     if (!body.path.startsWith("/")) throw new Refusal(400, "path_not_absolute", "The path has to be absolute.", "Write it from the root, such as /home/me/code.");
     const project = { ...this.projects[1], id: ulid((this.counter += 1)), name: body.name ?? body.path.split("/").at(-1), path: body.path };
     this.projects.push(project);

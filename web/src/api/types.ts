@@ -23,8 +23,9 @@ export type AgentState =
   | "stopped"
   | "interrupted"
   | "spent"
+  | "stuck"
+  | "refused"
   | "failed"
-  | "lost"
   | "done";
 
 export interface AgentView {
@@ -189,6 +190,7 @@ export interface EventBodies {
   task_status_changed: { from: Status; to: Status; editedBy: string; reason?: string };
   worktree_created: { path: string; branch: string; base: string };
   worktree_removed: { path: string; branch: string };
+  worktree_dismissed: { path: string };
   worktree_failed: { message: string };
   budget_warning: { warning: string };
   budget_exceeded: { title: string; costUsd: number; budgetUsd: number };

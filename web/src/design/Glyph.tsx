@@ -85,12 +85,16 @@ const SHAPES: Readonly<Record<string, Drawn>> = {
     ),
   },
   failed: { tone: "bad", shape: <path d="M4.2 4.2l7.6 7.6M11.8 4.2l-7.6 7.6" {...line} strokeWidth={2} /> },
-  lost: {
+  stuck: {
+    tone: "attention",
+    shape: <path d="M3 8a5 5 0 0 1 8.6-3.5M13 8a5 5 0 0 1-8.6 3.5M11.8 1.8v2.9H8.9M4.2 14.2v-2.9h2.9" {...line} />,
+  },
+  refused: {
     tone: "bad",
     shape: (
       <>
-        <path d="M8 1.8L14.2 8 8 14.2 1.8 8z" {...line} />
-        <path d="M8 5.2v3.2M8 10.8h.01" {...line} />
+        {ring}
+        <path d="M4.4 4.4l7.2 7.2" {...line} />
       </>
     ),
   },
@@ -106,7 +110,7 @@ export function shapeOf(task: Pick<TaskView, "kind" | "status" | "agent">): stri
   if (status === "draft" || status === "closed") return status;
   const state = task.agent?.state ?? "none";
   if (status === "passed") return "done";
-  if (status === "failed") return state === "lost" ? "lost" : "failed";
+  if (status === "failed") return "failed";
   if (status === "verify" && (state === "waiting" || state === "done" || state === "none")) return "verify";
   return SHAPES[state] === undefined ? "none" : state;
 }
@@ -119,7 +123,8 @@ const NAMES: Readonly<Record<string, string>> = {
   blocked: "waits for other tasks",
   asking: "needs you",
   spent: "out of money",
-  lost: "lost",
+  stuck: "went round in circles",
+  refused: "the model refused",
   done: "done",
 };
 

@@ -5,6 +5,7 @@ import type { Id, ProjectView } from "../api/types.ts";
 import { Button, ErrorNotice, Spinner } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { Login } from "../login/Login.tsx";
+import { redeem, takeTicket } from "../login/ticket.ts";
 import { MoneyView } from "../money/MoneyView.tsx";
 import { NeedsView } from "../needs/NeedsView.tsx";
 import { ProjectsView } from "../projects/ProjectsView.tsx";
@@ -20,22 +21,27 @@ import { Link } from "./Link.tsx";
 import { Palette } from "./Palette.tsx";
 import { type Route, TABS, go, useRoute } from "./router.ts";
 import { Sidebar } from "./Sidebar.tsx";
-import { Toasts } from "./toasts.tsx";
+import { Toasts, complain } from "./toasts.tsx";
 import { useAsk } from "./useAsk.ts";
 import { useKeys } from "./keys.ts";
+
+const NO_PROJECTS: readonly ProjectView[] = [];
 
 type Who = "asking" | "nobody" | "somebody";
 
 export function App() {
   const [who, setWho] = useState<Who>("asking");
   const [error, setError] = useState<unknown>();
-  const ask = useCallback(() => {
+  const ask = useCallback(async () => {
     setError(undefined);
-    api.get<{ enabled: boolean; authenticated: boolean }>("/auth/status").then((status) => setWho(status.authenticated || !status.enabled ? "somebody" : "nobody"), setError);
+    const ticket = takeTicket();
+    // A ticket that is not good any more is no error of whoever opens the page: the login says how else.
+    if (ticket !== undefined) await redeem(ticket).catch(complain);
+    await api.get<{ enabled: boolean; authenticated: boolean }>("/auth/status").then((status) => setWho(status.authenticated || !status.enabled ? "somebody" : "nobody"), setError);
   }, []);
   useEffect(() => {
     whenUnauthenticated(() => setWho("nobody"));
-    ask();
+    void ask();
   }, [ask]);
   const expired = useShown((shown) => shown.connection === "expired");
   useEffect(() => {
@@ -49,7 +55,7 @@ export function App() {
       <main className="login">
         <div className="login-card">
           <ErrorNotice error={error}>
-            <Button size="small" onClick={ask}>
+            <Button size="small" onClick={() => void ask()}>
               Try again
             </Button>
           </ErrorNotice>
@@ -70,8 +76,8 @@ export function App() {
 function Inside({ onLogout }: { onLogout: () => void }) {
   const route = useRoute();
   const project = "project" in route ? route.project : undefined;
-  const projects = useAsk<{ projects: ProjectView[] }>("/projects", route.view === "projects");
-  const list = useMemo(() => projects.value?.projects ?? [], [projects.value]);
+  const projects = useAsk<ProjectView[]>("/projects", route.view === "projects");
+  const list = projects.value ?? NO_PROJECTS;
   const [over, setOver] = useState<"palette" | "help" | undefined>();
   const selected = useSelected(route);
   useEffect(() => {
@@ -118,7 +124,7 @@ function useSelected(route: Route): Id | undefined {
   });
 }
 
-function View({ route, projects }: { route: Route; projects: ReturnType<typeof useAsk<{ projects: ProjectView[] }>> }) {
+function View({ route, projects }: { route: Route; projects: ReturnType<typeof useAsk<ProjectView[]>> }) {
   const rootId = useShown((shown) => shown.rootId);
   switch (route.view) {
     case "projects":

@@ -8,6 +8,8 @@ export function score(label: string, typed: string): number | undefined {
   const at = text.indexOf(wanted);
   if (at === 0) return 4;
   if (at > 0) return /\W/.test(text[at - 1] ?? "") ? 3 : 2;
+  // Two letters are in almost everything.
+  if (wanted.length < 3) return undefined;
   let from = 0;
   for (const letter of wanted) {
     from = text.indexOf(letter, from) + 1;

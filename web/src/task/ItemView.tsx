@@ -68,7 +68,7 @@ export const ItemView = memo(function ItemView({ item, live, now }: ItemViewProp
             <span className="strong">Asked you</span>
             {item.expired === true && <span className="chip">not answered in time</span>}
           </div>
-          <Markdown text={item.question} />
+          {item.answer === undefined && item.expired !== true ? <p>{item.question.split("\n")[0]}</p> : <Markdown text={item.question} />}
           {item.answer !== undefined && (
             <div className="answer">
               <span className="muted">You answered</span> {item.answer}

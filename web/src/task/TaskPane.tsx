@@ -134,7 +134,8 @@ function Remedy({ task }: { task: TaskView }) {
         </Button>
       );
     case "failed":
-    case "lost":
+    case "refused":
+    case "stuck":
       return (
         <Button look="primary" icon="undo" onClick={() => void act(task.id, "retry")}>
           Retry

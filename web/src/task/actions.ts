@@ -171,12 +171,12 @@ export async function rename(task: TaskView): Promise<void> {
 export function agentActions(task: TaskView): MenuEntry[] {
   const state = task.agent?.state ?? "none";
   const working = isWorking(task);
-  const resumes = ["stopped", "interrupted", "waiting", "lost", "failed", "spent"].includes(state);
+  const resumes = ["stopped", "interrupted", "waiting", "stuck", "refused", "failed", "spent"].includes(state);
   return [
     { label: "Interrupt", icon: "pause", act: () => void act(task.id, "interrupt"), ...unless(working, "nothing runs") },
     { label: "Stop", icon: "stop", act: () => void stop(task), ...unless(working || state === "waiting" || state === "asking", "no agent") },
     { label: "Continue", icon: "play", act: () => void act(task.id, "continue"), ...unless(resumes, working ? "at work" : "nothing to go on with") },
-    { label: "Retry", icon: "undo", act: () => void act(task.id, "retry"), ...unless(state === "failed" || state === "lost", "nothing failed") },
+    { label: "Retry", icon: "undo", act: () => void act(task.id, "retry"), ...unless(state === "failed" || state === "refused" || state === "stuck", "nothing failed") },
     { label: "Summarise now", icon: "fold", note: "/compact", act: () => void act(task.id, "compact"), ...unless(task.context !== undefined, "no conversation") },
     { label: "Grant money…", icon: "money", act: () => void grant(task) },
   ];

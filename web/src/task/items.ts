@@ -1,6 +1,7 @@
 // From the events of a task to what is shown of its conversation: calls meet their results, messages stand where
 // they were read, and what the agent cannot see any more is marked.
 import { type BlobRef, type EventView, type Id, type ImageRef, type KnownEvent, type MessageBody, known } from "../api/types.ts";
+import { toolName } from "./tools/summary.ts";
 
 export interface ToolItem {
   readonly kind: "tool";
@@ -197,7 +198,7 @@ class Builder {
   private takeCall(event: KnownEvent, base: { key: string; seq: number; at: number }): void {
     switch (event.type) {
       case "tool_call": {
-        const item: ToolItem = { kind: "tool", ...base, tool: event.tool, callId: event.toolCallId, input: event.input, malformed: event.malformed };
+        const item: ToolItem = { kind: "tool", ...base, tool: ownName(event.tool), callId: event.toolCallId, input: event.input, malformed: event.malformed };
         this.calls.set(event.toolCallId, item);
         this.items.push(item);
         return;
@@ -231,7 +232,7 @@ class Builder {
   }
 
   private orphan(event: { tool: string; toolCallId: string }, base: { key: string; seq: number; at: number }): ToolItem {
-    const item: ToolItem = { kind: "tool", ...base, tool: event.tool, callId: event.toolCallId, input: undefined, malformed: undefined };
+    const item: ToolItem = { kind: "tool", ...base, tool: ownName(event.tool), callId: event.toolCallId, input: undefined, malformed: undefined };
     this.calls.set(event.toolCallId, item);
     this.items.push(item);
     return item;
@@ -245,6 +246,8 @@ class Builder {
         return note("plain", `Works on branch ${event.branch}, from ${event.base.slice(0, 10)}`);
       case "worktree_removed":
         return note("plain", `Its worktree on ${event.branch} was removed`);
+      case "worktree_dismissed":
+        return note("plain", "Its worktree is being removed");
       case "worktree_failed":
         return note("bad", "Its worktree could not be made or removed", event.message);
       case "task_status_changed":
@@ -290,4 +293,10 @@ class Builder {
       isForgotten: (seq) => seq < forgottenBefore || undone.some((gap) => seq > gap.from && seq < gap.to),
     };
   }
+}
+
+/** The tools of mxd itself have plain names here, however the model spelled them. */
+function ownName(wire: string): string {
+  const { name, server } = toolName(wire);
+  return server === undefined ? name : wire;
 }

@@ -51,6 +51,8 @@ function Outcome({ item, now }: { item: ToolItem; now: number }) {
   const { result } = item;
   if (result === undefined) {
     if (item.approval !== undefined && item.approval.given === undefined) return <span className="chip is-amber">needs you</span>;
+    // These calls stay open on purpose until something happens: nothing runs meanwhile.
+    if (item.tool === "yield" || item.tool === "done") return <span className="chip">open</span>;
     return (
       <span className="tool-outcome muted num">
         <span className="spinner" aria-label="running" role="img" /> {duration(Math.max(0, now - item.at))}

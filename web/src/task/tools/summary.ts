@@ -28,17 +28,17 @@ const ICONS: Readonly<Record<string, IconName>> = {
   get_task: "tree",
 };
 
-export function iconOf(tool: string): IconName {
-  const known = ICONS[tool];
-  if (known !== undefined) return known;
-  if (/_task|_folder|reorder/.test(tool)) return "tree";
-  return tool.includes("__") ? "plug" : "info";
+export function iconOf(wire: string): IconName {
+  const { name, server } = toolName(wire);
+  if (server !== undefined) return "plug";
+  return ICONS[name] ?? (/_task|_folder|reorder/.test(name) ? "tree" : "info");
 }
 
 /** What a call wants, in one line. */
-export function summaryOf(tool: string, input: unknown): string {
+export function summaryOf(wire: string, input: unknown): string {
   const args = argsOf(input);
-  switch (tool) {
+  const { name, server } = toolName(wire);
+  switch (server === undefined ? name : "") {
     case "bash":
       return firstLine(text(args, "command"));
     case "background":
@@ -81,8 +81,10 @@ function firstLine(value: string): string {
   return more.length > 0 ? `${line} …` : line;
 }
 
-/** The name of a tool as people read it: `time__get_current_time` is `get_current_time` of `time`. */
-export function toolName(tool: string): { name: string; server: string | undefined } {
-  const at = tool.indexOf("__");
-  return at > 0 ? { name: tool.slice(at + 2), server: tool.slice(0, at) } : { name: tool, server: undefined };
+/** A tool as people name it: `mcp__time__now` is `now` of `time`; the tools of mxd itself have no server. */
+export function toolName(wire: string): { name: string; server: string | undefined } {
+  const found = /^mcp__(.+?)__(.+)$/.exec(wire);
+  const [, server, name] = found ?? [];
+  if (name === undefined) return { name: wire, server: undefined };
+  return { name, server: server === "mxd" ? undefined : server };
 }
