@@ -159,7 +159,7 @@ const PATCH = `@@ -112,14 +112,21 @@ impl Tokens {
 +        family.rotated_at = now;
          Ok(next)
      }
- 
+${" "}
 +    fn revoke(&mut self, family: FamilyId, now: Millis) {
 +        self.families.get_mut(&family).expect("it was just found").revoked = Some(now);
 +    }

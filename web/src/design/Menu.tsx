@@ -30,7 +30,8 @@ interface MenuProps {
 export function Menu({ label, place, entries, onClose }: MenuProps) {
   const ref = useRef<HTMLDivElement>(null);
   const before = useRef<Element | null>(document.activeElement);
-  const [at, setAt] = useState(place);
+  // At the corner first, where nothing narrows it: its width decides where it fits.
+  const [at, setAt] = useState({ x: 0, y: 0 });
   useLayoutEffect(() => {
     const box = ref.current?.getBoundingClientRect();
     if (box === undefined) return;

@@ -1,5 +1,5 @@
 // Plots one can read: an axis with round numbers, values that can be pointed at, and a table for whoever listens.
-import { type ReactNode, useState } from "react";
+import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from "react";
 import { clock, count, day, usd } from "../text/format.ts";
 import { ticks } from "./scale.ts";
 
@@ -9,9 +9,8 @@ interface Point {
   readonly tokens: number;
 }
 
-const WIDTH = 860;
 const HEIGHT = 240;
-const LEFT = 56;
+const LEFT = 52;
 const RIGHT = 16;
 const TOP = 16;
 const BOTTOM = 28;
@@ -19,31 +18,32 @@ const BOTTOM = 28;
 /** Money spent so far, with the moments at which the cache broke. */
 export function Cumulative({ series, breaks }: { series: readonly Point[]; breaks: readonly { at: number; reason: string }[] }) {
   const [hover, setHover] = useState<number | undefined>();
+  const [frame, width] = useWidth();
   const first = series[0]?.at ?? 0;
   const last = series.at(-1)?.at ?? 1;
   const steps = ticks(Math.max(...series.map((point) => point.usd), 0.0001), 4);
   const top = steps.at(-1) ?? 1;
-  const x = (at: number): number => LEFT + ((at - first) / Math.max(1, last - first)) * (WIDTH - LEFT - RIGHT);
+  const x = (at: number): number => LEFT + ((at - first) / Math.max(1, last - first)) * (width - LEFT - RIGHT);
   const y = (value: number): number => HEIGHT - BOTTOM - (value / top) * (HEIGHT - TOP - BOTTOM);
   const line = series.map((point) => `${x(point.at).toFixed(1)},${y(point.usd).toFixed(1)}`).join(" ");
   const area = `${x(first).toFixed(1)},${y(0)} ${line} ${x(last).toFixed(1)},${y(0)}`;
   const shown = hover === undefined ? undefined : series[hover];
   const point = (event: React.PointerEvent<SVGSVGElement>): void => {
     const box = event.currentTarget.getBoundingClientRect();
-    const at = first + (((event.clientX - box.left) / box.width) * WIDTH - LEFT) / (WIDTH - LEFT - RIGHT) * (last - first);
+    const at = first + (((event.clientX - box.left) / box.width) * width - LEFT) / (width - LEFT - RIGHT) * (last - first);
     let best = 0;
     series.forEach((one, index) => {
       if (Math.abs(one.at - at) < Math.abs((series[best]?.at ?? 0) - at)) best = index;
     });
     setHover(best);
   };
-  const times = [0, 0.25, 0.5, 0.75, 1].map((part) => first + part * (last - first));
+  const times = (width < 520 ? [0, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).map((part) => first + part * (last - first));
   return (
-    <figure className="plot">
-      <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`Spent over time: ${usd(series.at(-1)?.usd ?? 0)} from ${day(first)} to ${day(last)}`} onPointerMove={point} onPointerLeave={() => setHover(undefined)}>
+    <figure className="plot" ref={frame}>
+      <svg viewBox={`0 0 ${width} ${HEIGHT}`} role="img" aria-label={`Spent over time: ${usd(series.at(-1)?.usd ?? 0)} from ${day(first)} to ${day(last)}`} onPointerMove={point} onPointerLeave={() => setHover(undefined)}>
         {steps.map((step) => (
           <g key={step}>
-            <line className="plot-grid" x1={LEFT} x2={WIDTH - RIGHT} y1={y(step)} y2={y(step)} />
+            <line className="plot-grid" x1={LEFT} x2={width - RIGHT} y1={y(step)} y2={y(step)} />
             <text className="plot-label is-end" x={LEFT - 8} y={y(step) + 4}>
               {usd(step)}
             </text>
@@ -84,6 +84,20 @@ export function Cumulative({ series, breaks }: { series: readonly Point[]; break
       </figcaption>
     </figure>
   );
+}
+
+/** As wide as there is room, so that letters keep their size on a phone. */
+function useWidth(): [RefObject<HTMLElement | null>, number] {
+  const frame = useRef<HTMLElement>(null);
+  const [width, setWidth] = useState(860);
+  useLayoutEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setWidth(Math.max(240, Math.round(element.clientWidth))));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [frame, width];
 }
 
 interface Bar {

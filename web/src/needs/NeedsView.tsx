@@ -69,7 +69,7 @@ export function NeedsView({ project }: { project: Id }) {
       <div className="view-page">
         <header className="view-head">
           <h1>Needs you</h1>
-          <p className="muted">
+          <p className="muted key-hints">
             <kbd>j</kbd> <kbd>k</kbd> move · <kbd>a</kbd> allow once · <kbd>t</kbd> for the task · <kbd>d</kbd> deny · <kbd>i</kbd> answer · <kbd>r</kbd> retry · <kbd>Enter</kbd> open
           </p>
         </header>

@@ -29,7 +29,7 @@ export function SettingRow({ project, setting, config, changed }: SettingRowProp
         <div className="strong">{setting.name}</div>
         <div className="field-note">{setting.says}</div>
       </div>
-      <div className="setting-value mono">{showValue(value)}</div>
+      <div className={`setting-value mono ${value === undefined ? "muted" : ""}`}>{showValue(value, setting.unit)}</div>
       <span className={`chip ${origin === "default" ? "" : "is-accent"}`} title="Where this value comes from">
         {ORIGIN_NAMES[origin] ?? origin}
       </span>

@@ -7,6 +7,7 @@ import { Link } from "../shell/Link.tsx";
 import { PAGES, type SettingsPage, go } from "../shell/router.ts";
 import { attempt } from "../shell/toasts.tsx";
 import { type Asked, useAsk } from "../shell/useAsk.ts";
+import { intoView } from "../task/TaskPane.tsx";
 import { Approvals } from "./Approvals.tsx";
 import { AuthGroups } from "./AuthGroups.tsx";
 import { GENERAL, MODELS } from "./keys.ts";
@@ -26,7 +27,7 @@ export function SettingsView({ project, page }: { project: Id; page: SettingsPag
         </header>
         <nav className="tabs" aria-label="Settings">
           {PAGES.map((one) => (
-            <Link key={one} className="tab" to={{ view: "settings", project, page: one }} aria-current={one === page ? "page" : undefined}>
+            <Link key={one} className="tab" ref={one === page ? intoView : undefined} to={{ view: "settings", project, page: one }} aria-current={one === page ? "page" : undefined}>
               {NAMES[one]}
             </Link>
           ))}

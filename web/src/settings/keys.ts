@@ -1,5 +1,7 @@
 // The settings that can be changed on the page: what they mean, and who may say them.
 
+import { count, duration, usd } from "../text/format.ts";
+
 export type Kind = "text" | "number" | "flag" | "list" | "choice" | "json";
 export type Layer = "global" | "repo" | "local";
 
@@ -9,6 +11,8 @@ export interface Setting {
   readonly says: string;
   readonly kind: Kind;
   readonly choices?: readonly string[];
+  /** What a number counts, where that is not plain. */
+  readonly unit?: "ms" | "usd" | "tokens";
   /** Whether a repository may say it: not where it could widen what agents may do. */
   readonly repo: boolean;
 }
@@ -39,11 +43,11 @@ export const GENERAL: readonly SettingGroup[] = [
   {
     title: "Money and limits",
     settings: [
-      { path: "budgetUsd", name: "Budget", says: "Dollars that the whole project may spend.", kind: "number", repo: true },
+      { path: "budgetUsd", name: "Budget", says: "Dollars that the whole project may spend.", kind: "number", unit: "usd", repo: true },
       { path: "limits.agents", name: "Agents at once", says: "More than these wait for their turn.", kind: "number", repo: true },
       { path: "limits.turns", name: "Turns of one agent", says: "Then it rests and you are told.", kind: "number", repo: true },
-      { path: "limits.wallTimeMs", name: "Time of one agent", says: "Milliseconds of work at most.", kind: "number", repo: true },
-      { path: "limits.tokens", name: "Tokens of one agent", says: "Read and written, together.", kind: "number", repo: true },
+      { path: "limits.wallTimeMs", name: "Time of one agent", says: "Milliseconds of work at most.", kind: "number", unit: "ms", repo: true },
+      { path: "limits.tokens", name: "Tokens of one agent", says: "Read and written, together.", kind: "number", unit: "tokens", repo: true },
       { path: "maxDepth", name: "Depth of the tree", says: "How far tasks may split themselves.", kind: "number", repo: true },
     ],
   },
@@ -52,7 +56,7 @@ export const GENERAL: readonly SettingGroup[] = [
     settings: [
       { path: "checks", name: "Checks", says: "Commands that have to succeed before a task is passed, one per line.", kind: "list", repo: true },
       { path: "include", name: "Files brought along", says: "Ignored files that a new worktree gets, one pattern per line.", kind: "list", repo: true },
-      { path: "clarifyTimeoutMs", name: "Patience of questions", says: "Milliseconds after which a question closes unanswered.", kind: "number", repo: false },
+      { path: "clarifyTimeoutMs", name: "Patience of questions", says: "Milliseconds after which a question closes unanswered.", kind: "number", unit: "ms", repo: false },
       { path: "compaction.bufferRatio", name: "Room before a summary", says: "Share of the context that stays free.", kind: "number", repo: false },
     ],
   },
@@ -129,7 +133,8 @@ export function readValue(setting: Setting, text: string): { value: unknown } | 
   }
 }
 
-export function showValue(value: unknown): string {
+export function showValue(value: unknown, unit?: Setting["unit"]): string {
+  if (typeof value === "number" && unit !== undefined) return { ms: duration, usd, tokens: count }[unit](value);
   if (value === undefined || value === null) return "not set";
   if (Array.isArray(value)) return value.length === 0 ? "none" : value.map((one) => (typeof one === "string" ? one : JSON.stringify(one))).join("\n");
   return typeof value === "object" ? JSON.stringify(value) : String(value);

@@ -1,9 +1,10 @@
 // A link to another place of the page, which is an ordinary link for whoever opens it elsewhere.
-import type { AnchorHTMLAttributes } from "react";
+import type { AnchorHTMLAttributes, Ref } from "react";
 import { type Route, go, href } from "./router.ts";
 
 interface LinkProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
   to: Route;
+  ref?: Ref<HTMLAnchorElement> | undefined;
 }
 
 export function Link({ to, onClick, ...rest }: LinkProps) {

@@ -31,7 +31,7 @@ export function TaskPane({ project, id, tab }: { project: Id; id: Id; tab: Tab }
       <Head project={project} task={task} />
       <nav className="tabs task-tabs" aria-label="Views of the task">
         {TABS.map((one) => (
-          <Link key={one} className="tab" to={{ view: "task", project, task: task.id, tab: one }} aria-current={one === tab ? "page" : undefined}>
+          <Link key={one} className="tab" ref={one === tab ? intoView : undefined} to={{ view: "task", project, task: task.id, tab: one }} aria-current={one === tab ? "page" : undefined}>
             {TAB_NAMES[one]}
             {one === "diff" && task.diff !== undefined && (
               <span className="num tab-diff">
@@ -44,6 +44,11 @@ export function TaskPane({ project, id, tab }: { project: Id; id: Id; tab: Tab }
       <Shown task={task} tab={tab} />
     </article>
   );
+}
+
+/** On a phone the chosen tab may stand beyond the edge. */
+export function intoView(tab: HTMLElement | null): void {
+  tab?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
 function Shown({ task, tab }: { task: TaskView; tab: Tab }) {

@@ -111,6 +111,7 @@ export function conversation(events: readonly EventView[]): Conversation {
 class Builder {
   private readonly items: Item[] = [];
   private readonly posted = new Map<Id, MessageItem>();
+  private readonly seen = new Set<Id>();
   private readonly calls = new Map<string, ToolItem>();
   private readonly approvals = new Map<Id, ToolItem>();
   private readonly questions = new Map<Id, Extract<Item, { kind: "question" }>>();
@@ -128,7 +129,10 @@ class Builder {
     };
     switch (event.type) {
       case "message":
-        if (!this.posted.has(event.id)) this.posted.set(event.id, { kind: "message", ...base, id: event.id, body: event.body });
+        // A second event with the same id is the same message, also after it was read.
+        if (this.seen.has(event.id)) return;
+        this.seen.add(event.id);
+        this.posted.set(event.id, { kind: "message", ...base, id: event.id, body: event.body });
         return;
       case "messages_consumed":
         for (const id of event.messageIds) this.read(id, event.seq);

@@ -30,7 +30,7 @@ export function duration(ms: number): string {
   if (ms < 10 * SECOND) return `${(ms / SECOND).toFixed(1)} s`;
   if (ms < MINUTE) return `${Math.round(ms / SECOND)} s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
-  if (ms < DAY) return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`;
+  if (ms <= DAY) return `${Math.floor(ms / HOUR)} h${ms % HOUR < MINUTE ? "" : ` ${Math.floor((ms % HOUR) / MINUTE)} min`}`;
   return `${Math.floor(ms / DAY)} d`;
 }
 

@@ -45,6 +45,8 @@ describe("conversation", () => {
   it("shows a message once although it was told twice", () => {
     const one = message("m2");
     expect(conversation([one, { ...one, seq: one.seq + 1 }]).waiting.length).toBe(1);
+    const read = event("messages_consumed", { messageIds: ["m2"] });
+    expect(conversation([one, read, { ...one, seq: read.seq + 1 }]).waiting).toEqual([]);
   });
 
   it("marks what the agent does not see any more", () => {
