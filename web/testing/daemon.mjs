@@ -172,7 +172,7 @@ export class FakeDaemon {
   }
 
   projectsRoot(request, body) {
-    if (request.method === "GET") return { body: this.projects };
+    if (request.method === "GET") return { body: { projects: this.projects } };
     if (!body.path.startsWith("/")) throw new Refusal(400, "path_not_absolute", "The path has to be absolute.", "Write it from the root, such as /home/me/code.");
     const project = { ...this.projects[1], id: ulid((this.counter += 1)), name: body.name ?? body.path.split("/").at(-1), path: body.path };
     this.projects.push(project);

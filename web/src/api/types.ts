@@ -34,6 +34,10 @@ export interface AgentView {
   since?: number;
 }
 
+export interface ProjectList {
+  projects: ProjectView[];
+}
+
 export interface ProjectView {
   id: Id;
   name: string;

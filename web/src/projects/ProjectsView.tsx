@@ -1,7 +1,7 @@
 // All projects of the daemon: open one, add one, or say where a folder went.
 import { useState } from "react";
 import { api, path } from "../api/client.ts";
-import type { ProjectView } from "../api/types.ts";
+import type { ProjectList, ProjectView } from "../api/types.ts";
 import { Button, ErrorNotice, Field, Spinner } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { prompt } from "../shell/dialogs.tsx";
@@ -11,8 +11,8 @@ import { attempt } from "../shell/toasts.tsx";
 import type { Asked } from "../shell/useAsk.ts";
 import { many, usd } from "../text/format.ts";
 
-export function ProjectsView({ projects }: { projects: Asked<ProjectView[]> }) {
-  const list = projects.value;
+export function ProjectsView({ projects }: { projects: Asked<ProjectList> }) {
+  const list = projects.value?.projects;
   return (
     <div className="view-scroll" tabIndex={0} role="region" aria-label="Projects">
       <div className="view-page">

@@ -1,7 +1,7 @@
 // The whole page: who is there, which project is open, and which view the address names.
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { api, whenUnauthenticated } from "../api/client.ts";
-import type { Id, ProjectView } from "../api/types.ts";
+import type { Id, ProjectList, ProjectView } from "../api/types.ts";
 import { Button, ErrorNotice, Spinner } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { Login } from "../login/Login.tsx";
@@ -76,8 +76,8 @@ export function App() {
 function Inside({ onLogout }: { onLogout: () => void }) {
   const route = useRoute();
   const project = "project" in route ? route.project : undefined;
-  const projects = useAsk<ProjectView[]>("/projects", route.view === "projects");
-  const list = projects.value ?? NO_PROJECTS;
+  const projects = useAsk<ProjectList>("/projects", route.view === "projects");
+  const list = projects.value?.projects ?? NO_PROJECTS;
   const [over, setOver] = useState<"palette" | "help" | undefined>();
   const selected = useSelected(route);
   useEffect(() => {
@@ -124,7 +124,7 @@ function useSelected(route: Route): Id | undefined {
   });
 }
 
-function View({ route, projects }: { route: Route; projects: ReturnType<typeof useAsk<ProjectView[]>> }) {
+function View({ route, projects }: { route: Route; projects: ReturnType<typeof useAsk<ProjectList>> }) {
   const rootId = useShown((shown) => shown.rootId);
   switch (route.view) {
     case "projects":

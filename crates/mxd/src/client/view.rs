@@ -25,6 +25,12 @@ pub(crate) struct Project {
     pub(crate) needs: u64,
 }
 
+/// All projects.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Projects {
+    pub(crate) projects: Vec<Project>,
+}
+
 /// All tasks of a project.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
