@@ -54,7 +54,6 @@ pub fn line(event: &EventBody) -> Option<String> {
             Some(code) => format!("check failed with {code}: {}", body.command),
             None => format!("check was ended: {}", body.command),
         },
-        EventBody::DoneNotified(body) => format!("done, {}: {}", done(body.status), body.summary),
         EventBody::AgentRested(body) => rested(&body.why)?,
         EventBody::AgentStopped(body) => match &body.reason {
             Some(reason) => format!("stopped: {reason}"),
@@ -102,6 +101,7 @@ pub fn line(event: &EventBody) -> Option<String> {
         | EventBody::OrchestrationStarted(_)
         | EventBody::OrchestrationCompleted(_)
         | EventBody::TaskStarted(_)
+        | EventBody::DoneNotified(_)
         | EventBody::BudgetTransferred(_)
         | EventBody::BudgetReserved(_)
         | EventBody::BudgetSettled(_)

@@ -86,7 +86,17 @@ pub(crate) struct Agent {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Life {
     pub(crate) turns: u64,
-    pub(crate) tokens: u64,
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+    pub(crate) cache_read_tokens: u64,
+    pub(crate) cache_write_tokens: u64,
+}
+
+impl Life {
+    /// All tokens, read and written.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+    }
 }
 
 /// Something that happened.
