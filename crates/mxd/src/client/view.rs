@@ -23,6 +23,9 @@ pub(crate) struct Project {
     pub(crate) running: u64,
     #[serde(default)]
     pub(crate) needs: u64,
+    /// What its user should know, when it was just registered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
 }
 
 /// All projects.

@@ -43,10 +43,7 @@ impl Init {
         }
         let project: Project = read(project)?;
         say::line(format!("{}  {}\n{DIM}{}{DIM:#}", project.id, project.name, project.path));
-        say::note(
-            "Before agents can work here: look at .mxd/hooks/setup_worktree.sh.example, save it as \
-             .mxd/hooks/setup_worktree.sh, make it executable, commit it.",
-        );
+        project.notes.iter().for_each(say::note);
         Ok(())
     }
 }
