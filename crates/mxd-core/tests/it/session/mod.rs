@@ -9,6 +9,7 @@ mod failing;
 mod finishing;
 mod forks;
 mod halting;
+mod places;
 mod questions;
 mod resuming;
 mod same_turn;
