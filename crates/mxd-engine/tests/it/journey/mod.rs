@@ -2,6 +2,7 @@
 
 mod conflict;
 mod endings;
+mod leaving;
 mod long;
 mod restarts;
 mod stage;
