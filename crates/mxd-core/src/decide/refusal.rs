@@ -200,6 +200,7 @@ impl Refusal {
     }
 
     /// What to do about it.
+    #[expect(clippy::too_many_lines, reason = "one row for each refusal")]
     pub fn hint(&self) -> Cow<'static, str> {
         let fixed = match self {
             Self::UnknownTask { .. } => "Look at the tree again: it may have been deleted.",

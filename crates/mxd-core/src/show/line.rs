@@ -15,29 +15,17 @@ pub fn one_line(text: &str, chars: usize) -> String {
     let near = chars.saturating_mul(8).max(256);
     let end = text.floor_char_boundary(near.min(text.len()));
     let clean = CleanText::clean(&text[..end], near);
-    let mut line = String::new();
-    let mut taken = 0;
-    for word in clean.text().split_whitespace() {
-        let blank = usize::from(taken > 0);
-        let length = word.chars().count();
-        if taken + blank + length > chars {
-            let room = chars.saturating_sub(taken + blank + 1);
-            line.extend([" "].into_iter().take(blank));
-            line.extend(word.chars().take(room));
-            line.push('…');
-            return line;
-        }
-        line.extend([" "].into_iter().take(blank));
-        line.push_str(word);
-        taken += blank + length;
+    let words: Vec<&str> = clean.text().split_whitespace().collect();
+    let line = words.join(" ");
+    if end == text.len() && line.chars().count() <= chars {
+        return line;
     }
-    if end < text.len() {
-        line.push('…');
-    }
-    line
+    let kept: String = line.chars().take(chars.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
 }
 
 /// The line of an event; none for what is only bookkeeping.
+#[expect(clippy::too_many_lines, reason = "one row for each type of event")]
 pub fn line(event: &EventBody) -> Option<String> {
     let said = match event {
         EventBody::TaskCreated(body) => format!("created: {}", body.title),

@@ -17,11 +17,11 @@ mod search;
 mod summary;
 mod talk;
 mod tool;
+mod user;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use mxd_core::commit::Seq;
 use mxd_core::decide::{Alarm, Effect, Op, SessionOp};
@@ -39,6 +39,7 @@ use tokio_util::task::TaskTracker;
 
 use self::desk::Desk;
 pub use self::neighbours::{Neighbour, Neighbours};
+pub use self::user::Merge;
 use crate::clock;
 use crate::config::Config;
 use crate::git::Repository;
@@ -86,18 +87,25 @@ struct Inner {
     parts: Parts,
     desks: Mutex<HashMap<TaskId, Arc<Desk>>>,
     providers: Mutex<HashMap<String, Provider>>,
+    /// Tasks in whose worktrees somebody has worked since the start.
+    visited: Mutex<HashSet<TaskId>>,
     work: TaskTracker,
     closing: CancellationToken,
+    /// Cancelled when everything begins again.
+    era: Mutex<CancellationToken>,
 }
 
 impl Agents {
     pub(crate) fn new(parts: Parts) -> Self {
+        let closing = CancellationToken::new();
         let inner = Inner {
             parts,
             desks: Mutex::default(),
             providers: Mutex::default(),
+            visited: Mutex::default(),
             work: TaskTracker::new(),
-            closing: CancellationToken::new(),
+            era: Mutex::new(closing.child_token()),
+            closing,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -106,12 +114,16 @@ impl Agents {
         &self.inner.parts
     }
 
-    fn surroundings(&self) -> &Surroundings {
+    pub(crate) fn surroundings(&self) -> &Surroundings {
         &self.inner.parts.surroundings
     }
 
     fn desks(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<Desk>>> {
         self.inner.desks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn era(&self) -> MutexGuard<'_, CancellationToken> {
+        self.inner.era.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The desk of a task, made if there is none.
@@ -161,11 +173,11 @@ impl Agents {
     }
 
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let closing = self.inner.closing.clone();
+        let over = self.era().clone();
         self.inner.work.spawn(async move {
             tokio::select! {
                 biased;
-                () = closing.cancelled() => {}
+                () = over.cancelled() => {}
                 () = work => {}
             }
         });
@@ -179,17 +191,6 @@ impl Agents {
     async fn wish(&self, op: Op) {
         // A closed loop wants no news: the next start finds out what is owed.
         let _closed = self.parts().wishes.send(Wish::of_daemon(op)).await;
-    }
-
-    /// Tells the loop something in a while.
-    pub(crate) fn wish_later(&self, wait: Duration, wishes: Vec<Wish>) {
-        let agents = self.clone();
-        self.spawn(async move {
-            tokio::time::sleep(wait).await;
-            for wish in wishes {
-                let _closed = agents.parts().wishes.send(wish).await;
-            }
-        });
     }
 
     async fn ring(self, task: TaskId, at: Millis, what: Alarm) {
@@ -208,8 +209,11 @@ impl Agents {
         }
     }
 
-    /// Ends everything that runs and forgets every desk. Nothing comes of what was going on.
+    /// Ends everything that runs and forgets every desk. Nothing comes of what was going on: a call that is broken off
+    /// here has no outcome, which is what its task is told when it is looked at again.
     pub(crate) async fn drop_everything(&self) {
+        let next = self.inner.closing.child_token();
+        std::mem::replace(&mut *self.era(), next).cancel();
         let desks: Vec<Arc<Desk>> = self.desks().drain().map(|(_, desk)| desk).collect();
         for desk in desks {
             desk.clear().await;

@@ -5,7 +5,7 @@ use crate::event::body::{
     ApprovalScope, CheckFinished, SessionConfig, StopReason, Thinking, ToolCall, ToolCallId, ToolResult,
     ToolVerdict, Usage, Verdict, WorktreeCreated,
 };
-use crate::id::{ApprovalId, ClarificationId};
+use crate::id::{ApprovalId, ClarificationId, TaskId};
 use crate::money::Usd;
 use crate::raw::RawJson;
 
@@ -108,6 +108,13 @@ pub enum SessionOp {
     Rewind {
         /// The last commit that still counts.
         to: Seq,
+    },
+    /// The user lets the task, which has not begun, go on from the conversation of another.
+    Fork {
+        /// Whose conversation.
+        source: TaskId,
+        /// The last commit of it that counts.
+        head: Seq,
     },
     /// The user gives the task more money.
     Grant {

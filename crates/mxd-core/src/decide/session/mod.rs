@@ -92,6 +92,7 @@ pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result
         SessionOp::Interrupt => halt::interrupt(&mut turn),
         SessionOp::Stop { reason } => halt::stop(&mut turn, reason),
         SessionOp::Rewind { to } => halt::rewind(&mut turn, to),
+        SessionOp::Fork { source, head } => tree_tool::fork_for_user(&mut turn, source, head),
         SessionOp::Grant { amount } => money::grant(&mut turn, amount),
     }
 }

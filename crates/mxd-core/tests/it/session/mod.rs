@@ -16,6 +16,7 @@ mod regressions;
 mod resuming;
 mod same_turn;
 mod script;
+mod showing;
 mod simulation;
 mod stage;
 mod turns;
