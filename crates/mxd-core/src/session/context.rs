@@ -94,6 +94,11 @@ impl Context {
         tokens.saturating_add(since.usual())
     }
 
+    /// Whether some of that was not counted.
+    pub fn is_estimated(&self) -> bool {
+        self.known().1 != Load::NONE
+    }
+
     /// The tokens of the next request at the very most.
     pub fn worst(&self) -> u64 {
         self.tokens.saturating_add(self.new.most())
