@@ -68,6 +68,14 @@ impl Session {
                     self.come_to_rest(RestReason::EndTurn);
                 }
             }
+            other => self.apply_asking(other, at),
+        }
+    }
+
+    /// What is asked of the user, and what the user says.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the state lists every type when it routes them here")]
+    fn apply_asking(&mut self, body: &EventBody, at: Millis) {
+        match body {
             EventBody::ClarificationRequested(body) => {
                 self.questions.insert(body.id, at);
             }
