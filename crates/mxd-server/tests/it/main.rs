@@ -5,10 +5,15 @@
     reason = "a panic is how a test speaks, in its helpers too"
 )]
 
+#[path = "../../../../testing/dice.rs"]
+mod dice;
 mod document;
 mod events;
+mod kills;
 mod login;
 mod requests;
+#[path = "../../../../testing/rounds.rs"]
+mod rounds;
 mod stage;
 mod story;
 mod trouble;
