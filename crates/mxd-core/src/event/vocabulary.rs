@@ -289,6 +289,7 @@ vocabulary! {
     ephemeral {
         TextDelta(TextDelta) = "text_delta";
         ThinkingDelta(ThinkingDelta) = "thinking_delta";
+        ToolOutput(ToolOutput) = "tool_output";
         Usage(ContextUsage) = "usage";
         AgentIdle(AgentIdle) = "agent_idle";
         AgentActive(AgentActive) = "agent_active";

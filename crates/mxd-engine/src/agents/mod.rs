@@ -19,7 +19,7 @@ mod talk;
 mod tool;
 mod user;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -87,6 +87,8 @@ struct Inner {
     parts: Parts,
     desks: Mutex<HashMap<TaskId, Arc<Desk>>>,
     providers: Mutex<HashMap<String, Provider>>,
+    /// Tasks in whose worktrees somebody has worked since the start.
+    visited: Mutex<HashSet<TaskId>>,
     work: TaskTracker,
     closing: CancellationToken,
     /// Cancelled when everything begins again.
@@ -100,6 +102,7 @@ impl Agents {
             parts,
             desks: Mutex::default(),
             providers: Mutex::default(),
+            visited: Mutex::default(),
             work: TaskTracker::new(),
             era: Mutex::new(closing.child_token()),
             closing,

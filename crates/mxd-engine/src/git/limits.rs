@@ -121,3 +121,6 @@ pub const REVIEW_FILES: usize = 2_000;
 
 /// Bytes of one file's difference that are shown.
 pub const REVIEW_PATCH: usize = 256 << 10;
+
+/// Files beside a worktree's index among which locks are looked for.
+pub const LOCKS_LOOKED_AT: usize = 10_000;

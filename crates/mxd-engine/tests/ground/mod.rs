@@ -32,7 +32,12 @@ pub(crate) async fn open(ground: &Path) -> Project {
 }
 
 /// Opens the project on this ground as one of several.
-pub(crate) async fn open_beside(ground: &Path, (id, neighbours): (ProjectId, Neighbours)) -> Project {
+pub(crate) async fn open_beside(ground: &Path, beside: (ProjectId, Neighbours)) -> Project {
+    Project::open(opening(ground, beside).await).await.unwrap()
+}
+
+/// What the project on this ground is opened with.
+pub(crate) async fn opening(ground: &Path, (id, neighbours): (ProjectId, Neighbours)) -> Opening {
     let (data, repo) = (ground.join("data"), ground.join("repo"));
     let places = Places { data: data.clone(), repository: Some(repo.clone()), project: None };
     let config = Config::load(&places).unwrap_or_else(|problems| panic!("{problems}"));
@@ -49,8 +54,7 @@ pub(crate) async fn open_beside(ground: &Path, (id, neighbours): (ProjectId, Nei
     };
     let plane = Plane::new(Registry::built_in().unwrap());
     let surroundings = Surroundings { config, repository, plane, sandbox, user, lookup, neighbours };
-    let opening = Opening { id, data: data.join("project"), surroundings };
-    Project::open(opening).await.unwrap()
+    Opening { id, data: data.join("project"), surroundings }
 }
 
 fn lookup(name: &str) -> Option<SecretString> {

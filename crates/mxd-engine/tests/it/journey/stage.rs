@@ -132,17 +132,22 @@ impl Stage {
                 kept = commit.seq;
             }
         }
-        let old = self.project.take().unwrap();
-        old.close().await;
-        drop(old);
-        let segment = self.ground.path().join("data/project/log/log/000001.jsonl");
         let is_kept = |line: &&str| {
             let line: Value = serde_json::from_str(line).unwrap();
             line["seq"].as_u64().is_none_or(|seq| seq <= kept)
         };
+        let cut = |text: &str| text.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect();
+        self.restart_with(cut).await;
+    }
+
+    /// Ends the program, changes what it wrote, and starts it again.
+    pub(crate) async fn restart_with(&mut self, change: impl FnOnce(&str) -> String) {
+        let old = self.project.take().unwrap();
+        old.close().await;
+        drop(old);
+        let segment = self.ground.path().join("data/project/log/log/000001.jsonl");
         let text = std::fs::read_to_string(&segment).unwrap();
-        let text: String = text.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect();
-        write(segment, &text);
+        write(segment, &change(&text));
         self.project = Some(open(self.ground.path()).await);
     }
 
