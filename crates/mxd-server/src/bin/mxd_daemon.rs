@@ -52,6 +52,7 @@ fn run(data: PathBuf) -> Result<(), String> {
         session_days: 30,
         build: Build::default(),
     };
+    mxd_server::raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(|error| error.to_string())?.block_on(async {
         let running = serve(options).await.map_err(|error| error.to_string())?;

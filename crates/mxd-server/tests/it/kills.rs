@@ -127,7 +127,8 @@ async fn killed(seed: u64, total: usize, kills: usize) {
             })
         })
         .collect();
-    let mut moments: Vec<usize> = (0..kills).map(|_| usize::try_from(dice.below(total as u64)).unwrap()).collect();
+    let mut moments: Vec<usize> =
+        (0..kills).map(|_| usize::try_from(dice.below(total as u64)).unwrap()).collect();
     moments.sort_unstable();
     for moment in moments {
         while post.acknowledged.load(Ordering::SeqCst) < moment {
@@ -155,7 +156,11 @@ async fn killed(seed: u64, total: usize, kills: usize) {
 }
 
 /// A project with tasks that wait for another one, so that messages stay in their inboxes.
-async fn prepare(client: &Client, contact: &Contact, (ground, total): (&Path, usize)) -> (String, Vec<String>) {
+async fn prepare(
+    client: &Client,
+    contact: &Contact,
+    (ground, total): (&Path, usize),
+) -> (String, Vec<String>) {
     let ask = |path: String, body: Value| {
         let request = client.post(url(contact, &path)).bearer_auth(&contact.token);
         async move {

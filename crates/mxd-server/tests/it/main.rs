@@ -9,8 +9,12 @@
 mod dice;
 mod document;
 mod events;
+mod fuzz;
 mod kills;
 mod login;
+mod mcp;
+#[path = "../../../../testing/python.rs"]
+mod python;
 mod requests;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;
