@@ -187,7 +187,7 @@ async fn messages(client: &Client, contact: &Contact, project: &str, task: &str)
         let (status, page) = reply(client.get(url(contact, &path)).bearer_auth(&contact.token)).await;
         assert_eq!(status, 200, "{page}");
         let events = page["events"].as_array().unwrap();
-        let posted = events.iter().filter(|event| event["type"] == "message");
+        let posted = events.iter().filter(|event| event["body"]["source"] == "user");
         found.extend(posted.map(|event| (text(&event["id"]), event["seq"].as_u64().unwrap())));
         if page["hasMore"] == json!(false) {
             return found;
