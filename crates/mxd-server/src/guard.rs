@@ -117,15 +117,9 @@ fn admit(app: &App, request: Request) -> Answer<Request> {
             return Err(Fault::starting());
         }
     }
-    parts.extensions.extend(
-        visitor
-            .map(|visitor| {
-                let mut extensions = axum::http::Extensions::new();
-                extensions.insert(visitor);
-                extensions
-            })
-            .unwrap_or_default(),
-    );
+    if let Some(visitor) = visitor {
+        parts.extensions.insert(visitor);
+    }
     Ok(Request::from_parts(parts, body))
 }
 

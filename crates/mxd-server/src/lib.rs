@@ -24,6 +24,7 @@ mod view;
 pub use app::Build;
 pub use auth::{Contact, ContactError, Policy};
 pub use daemon::{Options, Running, StartError, serve};
+pub use listen::raise_file_limit;
 
 /// The OpenAPI document of all routes.
 pub fn openapi() -> serde_json::Value {

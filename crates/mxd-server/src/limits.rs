@@ -11,6 +11,12 @@ pub const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 /// How long the body of a request may take to arrive.
 pub const BODY_PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long the rest of a body that is too large is read, so that its sender hears why.
+pub const REST_PATIENCE: Duration = Duration::from_millis(500);
+
+/// How much of it.
+pub const REST_BYTES: usize = 64 << 20;
+
 /// Bytes of the head of a request.
 pub const HEAD_BYTES: usize = 32 << 10;
 
@@ -33,10 +39,7 @@ pub const MOST_PAGE_EVENTS: usize = 1_000;
 pub const DESCRIPTION_IN_LISTS: usize = 1_000;
 
 /// Frames that a live stream may be behind before it reads from disk.
-pub const FRAMES: usize = 1_024;
-
-/// Frames that wait for one client's connection.
-pub const FRAMES_PER_CLIENT: usize = 64;
+pub const FRAMES: usize = 256;
 
 /// Live streams at the same time.
 pub const STREAMS: usize = 3_000;

@@ -82,3 +82,13 @@ fn prepare(stream: &TcpStream) {
     let _later = rustix::net::sockopt::set_tcp_user_timeout(stream, patience);
     let _later = rustix::net::sockopt::set_socket_keepalive(stream, true);
 }
+
+/// Lets this process have as many open files as it is allowed: every client is one.
+pub fn raise_file_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(error) = setrlimit(Resource::Nofile, limit) {
+        tracing::warn!(%error, "the number of open files stays as it is");
+    }
+}

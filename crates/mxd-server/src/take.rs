@@ -1,6 +1,6 @@
 //! What handlers take from a request: JSON bodies and queries, refused with a readable error when they do not fit.
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -71,6 +71,12 @@ async fn read<T: DeserializeOwned>(request: Request, limit: usize) -> Result<T, 
 }
 
 async fn bytes(body: Body, limit: usize) -> Result<bytes::Bytes, Fault> {
+    if body.size_hint().lower() > limit as u64 {
+        // Whoever still sends would not hear an answer before the connection ends.
+        let rest = axum::body::to_bytes(body, limits::REST_BYTES);
+        let _unread = tokio::time::timeout(limits::REST_PATIENCE, rest).await;
+        return Err(Fault::too_large(limit));
+    }
     let read = axum::body::to_bytes(body, limit);
     match tokio::time::timeout(limits::BODY_PATIENCE, read).await {
         Ok(Ok(bytes)) => Ok(bytes),

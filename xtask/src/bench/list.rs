@@ -35,6 +35,12 @@ pub(super) const BENCHES: &[Bench] = &[
         description: "calls of a server's tools against bare clients of the SDKs, connecting ten servers at once",
     },
     Bench {
+        name: "daemon",
+        package: "mxd-server",
+        targets: &["daemon"],
+        description: "requests, durable posts and live streams against the least that does the same; start and memory",
+    },
+    Bench {
         name: "tachyon",
         package: "tachyon",
         targets: &["tachyon"],

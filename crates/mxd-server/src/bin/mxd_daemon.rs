@@ -52,9 +52,13 @@ fn run(data: PathBuf) -> Result<(), String> {
         session_days: 30,
         build: Build::default(),
     };
+    mxd_server::raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(|error| error.to_string())?.block_on(async {
         let running = serve(options).await.map_err(|error| error.to_string())?;
+        running.ready().await;
+        // Whoever started it waits for this word.
+        let _unread = std::io::Write::write_all(&mut std::io::stdout(), b"ready\n");
         running.asked_to_end().await;
         running.shutdown().await;
         Ok(())

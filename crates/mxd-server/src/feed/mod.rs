@@ -168,14 +168,15 @@ impl Feed {
         }
     }
 
-    /// Counts what was in the log before anybody listened.
+    /// Counts what was in the log before anybody listened. What a restart wrote is news to those who did.
     async fn count_to(&self, project: &Project, head: Seq) {
         let begin = *self.through.borrow();
         if begin == 0 {
             let wait = project.config().clarify_timeout_ms;
             *self.tally.write().unwrap_or_else(PoisonError::into_inner) = Tally::new(wait);
         }
-        self.advance(project, head, Purpose::Count).await;
+        let purpose = if begin == 0 { Purpose::Count } else { Purpose::Send };
+        self.advance(project, head, purpose).await;
     }
 
     /// Counts and sends what has become durable.

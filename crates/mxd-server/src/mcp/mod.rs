@@ -20,6 +20,7 @@ use mxd_core::tool::{
     Annotations, ApprovalPolicy, CapabilityLayer, CapabilitySet, EffectSet, Fallback, PinState, Ruling,
     SideEffect, ToolDef, ToolFacts, ToolId, ToolOffer,
 };
+use mxd_tools::builtin;
 use mxd_tools::confine::Files;
 use mxd_tools::kept::Kept;
 use mxd_tools::outcome::Outcome;
@@ -36,8 +37,6 @@ use self::tools::{Call, TOOLS, Tool};
 use crate::app::App;
 use crate::fault::Fault;
 
-/// The name of the server in the spellings of its tools.
-const SERVER: &str = "daemon";
 /// How long a call may take.
 const TIMEOUT_MS: u64 = 600_000;
 /// Bytes of an answer that are handed on.
@@ -96,7 +95,7 @@ fn registry(app: &App, routes: &Router) -> SetUp<Registry> {
 
 fn definition(tool: &Tool) -> SetUp<ToolDef> {
     let facts = ToolFacts {
-        id: ToolId { server: SERVER.parse()?, tool: tool.name.parse()? },
+        id: ToolId { server: builtin::SERVER.parse()?, tool: tool.name.parse()? },
         pin: PinState::Held(env!("CARGO_PKG_VERSION").parse()?),
         effect: Some(tool.effect),
     };

@@ -58,6 +58,12 @@ pub(crate) async fn answer(request: Request) -> Response {
     }
 }
 
+/// Answers a method that a route does not have.
+pub(crate) async fn wrong_method() -> Fault {
+    Fault::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "this path has no such method")
+        .hint("/openapi.json lists what there is.")
+}
+
 fn nothing() -> Response {
     Fault::not_found("no_such_route", "there is nothing at this path")
         .hint("/openapi.json lists what there is.")

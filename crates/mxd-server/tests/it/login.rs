@@ -239,12 +239,13 @@ async fn a_stream_token_opens_one_stream_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn attempts_to_log_in_are_limited() {
     let stage = Stage::set(json!([])).await;
-    let mut codes = Vec::new();
-    for _ in 0..40 {
-        codes.push(log_in(&stage, "none", "guess").await.0);
+    let mut attempts = 0;
+    while log_in(&stage, "none", "guess").await.0 == 401 {
+        attempts += 1;
+        assert!(attempts < 500, "nobody stops me");
     }
-    assert_eq!(codes.first(), Some(&401));
-    assert_eq!(codes.last(), Some(&429), "{codes:?}");
+    assert!(attempts >= 10, "a few mistakes are human: {attempts}");
+    assert_eq!(code(log_in(&stage, "none", "guess").await), no(429, "rate_limit"));
     assert_eq!(stage.get("/projects").await.0, 200, "nobody else is held up");
     stage.end().await;
 }

@@ -146,6 +146,11 @@ impl Stage {
         self.running = Some(begin(self.ground.path()).await);
     }
 
+    /// Ends the daemon, whatever the model was asked.
+    pub(crate) async fn leave(mut self) {
+        self.running.take().unwrap().shutdown().await;
+    }
+
     /// Ends the story: the model was asked everything that was expected, and nothing else.
     pub(crate) async fn end(mut self) {
         self.running.take().unwrap().shutdown().await;

@@ -6,18 +6,21 @@ use crate::stage::{Stage, calls, conversation, gated, git, speaks, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_is_created_worked_on_looked_at_and_merged() {
-    let stage = Stage::set(json!([conversation(
-        "Title: Poem",
-        vec![
-            calls(&[(
-                "bash",
-                json!({ "command": "printf 'roses\\n' > poem.txt && git add -A && git commit -qm poem" })
-            )]),
-            calls(&[("write_file", json!({ "path": "note.txt", "content": "not committed\n" }))]),
-            calls(&[("bash", json!({ "command": "git add -A && git commit -qm note" }))]),
-            calls(&[("done", json!({ "status": "passed", "summary": "It rhymes." }))]),
-        ]
-    )]))
+    let stage = Stage::set(json!([
+        conversation("Title: Root", vec![speaks("Good.")]),
+        conversation(
+            "Title: Poem",
+            vec![
+                calls(&[(
+                    "bash",
+                    json!({ "command": "printf 'roses\\n' > poem.txt && git add -A && git commit -qm poem" })
+                )]),
+                calls(&[("write_file", json!({ "path": "note.txt", "content": "not committed\n" }))]),
+                calls(&[("bash", json!({ "command": "git add -A && git commit -qm note" }))]),
+                calls(&[("done", json!({ "status": "passed", "summary": "It rhymes." }))]),
+            ]
+        )
+    ]))
     .await;
     let wish = json!({ "title": "Poem", "description": "A poem.", "checks": ["test -s poem.txt"] });
     let task = text(&stage.act("/tasks", wish).await["id"]);
@@ -52,6 +55,11 @@ async fn a_task_is_created_worked_on_looked_at_and_merged() {
     let merged = stage.act(&format!("/tasks/{task}/merge"), json!({})).await;
     assert!(text(&merged["report"]).starts_with("Merged Poem"), "{merged}");
     assert_eq!(git(&stage.ground.path().join("repo"), &["show", "main:poem.txt"]), "roses");
+    stage
+        .until(&stage.root, "a rest", |view| {
+            view["life"]["turns"] == 1 && view["agent"]["state"] == "waiting"
+        })
+        .await;
     stage.act(&format!("/tasks/{task}/close"), json!({})).await;
     stage.until_status(&task, "closed").await;
     stage.end().await;
@@ -84,7 +92,7 @@ async fn a_question_is_asked_and_answered() {
     stage.act("/clarify", answer.clone()).await;
     stage
         .until(&stage.root, "a rest", |view| {
-            view["lastLine"] == "Blue it is." || view["agent"]["state"] == "waiting"
+            view["life"]["turns"] == 3 && view["agent"]["state"] == "waiting"
         })
         .await;
     let (status, late) = stage.post(&stage.of("/clarify"), answer).await;
@@ -130,7 +138,11 @@ async fn a_call_waits_for_a_word_that_is_about_it_alone() {
     let next = stage.see("/needs").await["approvals"][0].clone();
     assert_ne!(next["approvalId"], waiting["approvalId"]);
     stage.act("/approve", word("deny", &next["argsDigest"], &next["approvalId"])).await;
-    stage.until(&stage.root, "a rest", |view| view["agent"]["state"] == "waiting").await;
+    stage
+        .until(&stage.root, "a rest", |view| {
+            view["life"]["turns"] == 3 && view["agent"]["state"] == "waiting"
+        })
+        .await;
     let ledger = stage.see(&format!("/tasks/{}/ledger", stage.root)).await;
     assert_eq!(
         (&ledger["calls"][0]["ok"], &ledger["calls"][1]["ok"]),
