@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BROKEN_PROJECT, NOW, OTHER_PROJECT, PROJECT, ulid } from "./fixture.mjs";
-import { evidence, ledger, money, search, servers, settings } from "./answers.mjs";
+import { evidence, ledger, money, resolved, search, servers, settings } from "./answers.mjs";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
@@ -127,8 +127,8 @@ export class FakeDaemon {
         return { body: { enabled: true, authenticated: this.allowed(request), via: "cookie" } };
       case "challenge": {
         const challengeId = ulid((this.counter += 1));
-        const answer = randomBytes(32);
-        this.challenges.set(challengeId, { answer: answer.toString("base64"), key: body.publicKey });
+        const answer = randomBytes(32).toString("hex");
+        this.challenges.set(challengeId, { answer, key: body.publicKey });
         return { body: { challengeId, command: `mxd auth grant ${body.publicKey.slice(0, 24)}…`, expiresAt: Date.now() + 300_000 } };
       }
       case "login": {
@@ -167,12 +167,12 @@ export class FakeDaemon {
   grant(publicKey) {
     const challenge = [...this.challenges.values()].findLast((one) => one.key.startsWith(publicKey));
     const key = createPublicKey({ key: Buffer.from(challenge.key, "base64"), format: "der", type: "spki" });
-    const sealed = publicEncrypt({ key, oaepHash: "sha256", padding: constants.RSA_PKCS1_OAEP_PADDING }, Buffer.from(challenge.answer, "base64"));
+    const sealed = publicEncrypt({ key, oaepHash: "sha256", padding: constants.RSA_PKCS1_OAEP_PADDING }, Buffer.from(challenge.answer));
     return sealed.toString("base64");
   }
 
   projectsRoot(request, body) {
-    if (request.method === "GET") return { body: this.projects };
+    if (request.method === "GET") return { body: { projects: this.projects } };
     if (!body.path.startsWith("/")) throw new Refusal(400, "path_not_absolute", "The path has to be absolute.", "Write it from the root, such as /home/me/code.");
     const project = { ...this.projects[1], id: ulid((this.counter += 1)), name: body.name ?? body.path.split("/").at(-1), path: body.path };
     this.projects.push(project);
@@ -208,7 +208,7 @@ export class FakeDaemon {
       case "servers":
         return { body: servers() };
       case "config":
-        if (parts[1] === "all") return { body: { ...this.config, resolved: merge(merge({ ...this.config.defaults }, this.config.repo), merge({ ...this.config.global }, this.config.local)) } };
+        if (parts[1] === "all") return { body: resolved(this.config) };
         return this.settings(request, parts[1] === "repo" ? "repo" : "local", body);
       case "blobs": {
         const blob = world.blobs.get(parts[1]);

@@ -72,7 +72,7 @@ export class World {
       life: { turns: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
       ...fields,
     };
-    if (task.kind === "folder") for (const key of ["status", "agent", "life"]) delete task[key];
+    if (task.kind === "folder") for (const key of ["status", "agent", "life", "costUsd", "spentUsd", "after", "checks", "inbox", "questions", "approvals", "background"]) delete task[key];
     this.tasks.set(id, task);
     if (task.parentId === undefined) this.rootId = id;
     else this.tasks.get(task.parentId).children.push(id);

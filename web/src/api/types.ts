@@ -1,5 +1,7 @@
 // What the daemon says, as types. The names are those of its JSON.
 
+import type { TaskOnWire } from "./normal.ts";
+
 export type Id = string;
 
 export interface ApiErrorBody {
@@ -40,8 +42,8 @@ export interface ProjectView {
   path: string;
   pathExists: boolean;
   createdAt: number;
-  rootId: Id;
-  state: "open" | "broken";
+  rootId?: Id;
+  state: "opening" | "open" | "broken";
   problem?: string;
   baseBranch?: string;
   counts: Partial<Record<Status, number>>;
@@ -64,6 +66,8 @@ export interface TaskView {
   kind: "task" | "folder";
   title: string;
   description: string;
+  /** The description is longer than lists show; the task alone has all of it. */
+  descriptionCut?: boolean;
   parentId?: Id;
   children: Id[];
   color?: string;
@@ -249,7 +253,7 @@ export interface Needs {
 export interface SnapshotMessage {
   cursor: string;
   rootId: Id;
-  tasks: TaskView[];
+  tasks: TaskOnWire[];
   needs: Needs;
 }
 
@@ -257,7 +261,7 @@ export interface CommitMessage {
   seq: number;
   at: number;
   events: EventView[];
-  tasks?: TaskView[];
+  tasks?: TaskOnWire[];
   removed?: Id[];
   needs?: Needs;
 }
@@ -292,7 +296,7 @@ export interface DiffFile {
 
 export interface DiffView {
   base: string;
-  head: string;
+  head?: string;
   dirty: boolean;
   files: DiffFile[];
   truncated: boolean;
@@ -350,12 +354,18 @@ export interface ServerView {
   drift?: unknown;
 }
 
+/** Where a value comes from: nobody said anything, or a file of a layer did. */
+export type Origin = { from: "default" } | { from: "file"; layer: string; file: string };
+
 export interface ConfigAll {
   global: Record<string, unknown>;
   repo: Record<string, unknown>;
   local: Record<string, unknown>;
+  /** What holds, by path such as `limits.agents`. */
   resolved: Record<string, unknown>;
-  origins: Record<string, string>;
+  origins: Record<string, Origin>;
+  /** What is wrong with the files; then nothing holds. */
+  problem?: string;
 }
 
 export interface SearchView {

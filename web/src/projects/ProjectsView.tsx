@@ -11,8 +11,8 @@ import { attempt } from "../shell/toasts.tsx";
 import type { Asked } from "../shell/useAsk.ts";
 import { many, usd } from "../text/format.ts";
 
-export function ProjectsView({ projects }: { projects: Asked<ProjectView[]> }) {
-  const list = projects.value;
+export function ProjectsView({ projects }: { projects: Asked<{ projects: ProjectView[] }> }) {
+  const list = projects.value?.projects;
   return (
     <div className="view-scroll" tabIndex={0} role="region" aria-label="Projects">
       <div className="view-page">

@@ -33,7 +33,7 @@ export function RulesDialog({ project, layer, rules, close, changed }: RulesDial
   };
   return (
     <Dialog title={`Rules: ${LAYER_NAMES[layer]}`} onClose={close}>
-      <Field label="Rules, the first that fits decides" note={problem ?? 'Each with "tool", perhaps "args", and "decision": allow, ask or deny.'}>
+      <Field label="Rules, the most specific one that fits decides" note={problem ?? 'Each with "name", perhaps "tool", "effect" or "args", and "ruling": allow, ask or deny.'}>
         {(id) => <textarea id={id} className="textarea mono" rows={14} value={text} autoFocus spellCheck={false} onChange={(event) => setText(event.target.value)} />}
       </Field>
       <div className="dialog-foot">

@@ -20,7 +20,7 @@ interface SettingRowProps {
 }
 
 export function SettingRow({ project, setting, config, changed }: SettingRowProps) {
-  const value = valueAt(config.resolved, setting.path);
+  const value = config.resolved[setting.path];
   const origin = value === undefined ? "default" : originOf(config.origins, setting.path);
   const edit = (): void => openDialog((close) => <Edit project={project} setting={setting} config={config} close={close} changed={changed} />);
   return (
@@ -46,7 +46,7 @@ function Edit({ project, setting, config, close, changed }: EditProps) {
   const layers: Layer[] = setting.repo ? ["global", "repo", "local"] : ["global", "local"];
   const says = (layer: Layer): unknown => valueAt(config[layer], setting.path);
   const [layer, setLayer] = useState<Layer>(() => layers.findLast((one) => says(one) !== undefined) ?? "global");
-  const [text, setText] = useState(() => asText(says(layer) ?? valueAt(config.resolved, setting.path)));
+  const [text, setText] = useState(() => asText(says(layer) ?? config.resolved[setting.path]));
   const [problem, setProblem] = useState<string | undefined>();
   const write = async (value: unknown): Promise<void> => {
     if (await attempt(api.patch(layerPath(project, layer), patchOf(setting.path, value)))) {
@@ -64,7 +64,7 @@ function Edit({ project, setting, config, close, changed }: EditProps) {
       <p className="muted">{setting.says}</p>
       <Field label="Where" note={setting.repo ? "The one nearest to the project wins." : "A repository may not say this."}>
         {(id) => (
-          <select id={id} className="select" value={layer} onChange={(event) => { const next = event.target.value as Layer; setLayer(next); setText(asText(says(next) ?? valueAt(config.resolved, setting.path))); }}>
+          <select id={id} className="select" value={layer} onChange={(event) => { const next = event.target.value as Layer; setLayer(next); setText(asText(says(next) ?? config.resolved[setting.path])); }}>
             {layers.map((one) => (
               <option key={one} value={one}>
                 {LAYER_NAMES[one]}

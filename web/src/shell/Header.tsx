@@ -57,7 +57,7 @@ export function Header({ route, project, projects, onPalette, onHelp, onLogout }
       {project !== undefined && <Places route={route} project={project} />}
       <span className="grow" />
       {project !== undefined && <Standing />}
-      <button type="button" className="button palette-button" onClick={onPalette} aria-label="Go to or do (Ctrl K)">
+      <button type="button" className="button palette-button" onClick={onPalette} aria-label="Go to or do Ctrl K">
         <Icon name="search" />
         <span className="palette-words muted">Go to or do</span>
         <kbd>Ctrl K</kbd>

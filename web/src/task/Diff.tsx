@@ -45,7 +45,7 @@ export function Diff({ task }: { task: TaskView }) {
           <File key={file.path} file={file} comments={comments.filter((one) => one.file === file.path)} add={(comment) => put([...comments, comment])} drop={(comment) => put(comments.filter((one) => one !== comment))} />
         ))}
       </div>
-      {comments.length > 0 && <Finish task={task} comments={comments} head={value.head} done={() => put([])} />}
+      {comments.length > 0 && <Finish task={task} comments={comments} head={value.head ?? value.base} done={() => put([])} />}
     </div>
   );
 }
@@ -61,7 +61,7 @@ function Top({ task, diff, commits }: { task: TaskView; diff: DiffView; commits:
           <span className="plus">+{additions}</span> <span className="minus">−{deletions}</span>
         </span>
         <span className="muted mono">
-          {diff.base.slice(0, 10)} → {diff.head.slice(0, 10)}
+          {diff.base.slice(0, 10)}{diff.head === undefined ? "" : ` → ${diff.head.slice(0, 10)}`}
         </span>
         {diff.dirty && <span className="chip is-amber">has changes that are not committed</span>}
         <span className="grow" />
@@ -112,7 +112,7 @@ function File({ file, comments, add, drop }: FileProps) {
       {open && file.binary && <p className="diff-note muted">A binary file; its bytes are not shown.</p>}
       {open && !file.binary && lines.length === 0 && <p className="diff-note muted">Nothing to show: only its name or mode changed, or it is too large.</p>}
       {open && !file.binary && lines.length > 0 && (
-        <div className="diff-lines" role="region" aria-label={`Changes of ${file.path}`} tabIndex={0}>
+        <div className="diff-lines" role="group" aria-label={`Changes of ${file.path}`} tabIndex={0}>
           {shown.map((line, index) => (
             <Line key={index} file={file.path} line={line} comments={comments} add={add} drop={drop} />
           ))}

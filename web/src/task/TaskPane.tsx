@@ -69,7 +69,7 @@ function Shown({ task, tab }: { task: TaskView; tab: Tab }) {
 function Missing({ project }: { project: Id }) {
   return (
     <div className="empty">
-      <strong>This task is not there</strong>
+      <h1>This task is not there</h1>
       <span>It was deleted, or the link is of another project.</span>
       <Link className="button" to={{ view: "tree", project }}>
         To the tree
@@ -104,7 +104,7 @@ function Head({ project, task }: { project: Id; task: TaskView }) {
         />
       </div>
       <div className={`task-state tone-${toneOf(shape)}`}>
-        <Glyph shape={shape} />
+        <Glyph shape={shape} hidden />
         <span className="strong nowrap">{nameOf(shape)}</span>
         <span className="task-why">{task.agent?.why ?? ""}</span>
         {since !== undefined && <span className="muted nowrap num">{ago(since, now)}</span>}

@@ -51,7 +51,6 @@ export const Row = memo(
         aria-expanded={task.children.length > 0 ? row.open : undefined}
         aria-posinset={row.position}
         aria-setsize={row.siblings}
-        aria-label={`${task.title}, ${nameOf(shape)}. ${secondLine(task)}`}
         tabIndex={focusable ? 0 : -1}
         className={names.filter(Boolean).join(" ")}
         style={{ paddingLeft: 8 + Math.min(depth, 8) * 16 }}
@@ -74,8 +73,8 @@ export const Row = memo(
         onDrop={drop}
       >
         <Twisty row={row} hands={hands} />
-        <Glyph shape={shape} />
-        <RowText task={task} now={now} />
+        <Glyph shape={shape} hidden />
+        <RowText task={task} shape={shape} now={now} />
         {task.color !== undefined && <span className={`tree-color ${colorClass(task.color)}`} style={colorStyle(task.color)} aria-hidden="true" />}
       </div>
     );
@@ -110,12 +109,15 @@ function Twisty({ row, hands }: { row: TreeRow; hands: TreeHands }) {
   );
 }
 
-function RowText({ task, now }: { task: TaskView; now: number }) {
+function RowText({ task, shape, now }: { task: TaskView; shape: string; now: number }) {
   const line = secondLine(task);
   return (
     <span className="tree-text">
       <span className="tree-title">
-        <span className="ellipsis">{task.title}</span>
+        <span className="ellipsis">
+          {task.title}
+          <span className="sr-only">, {nameOf(shape)}</span>
+        </span>
         {task.persistent !== undefined && <Icon name="pin" />}
         <span className="tree-facts num">
           {task.diff !== undefined && (task.diff.additions > 0 || task.diff.deletions > 0) && (

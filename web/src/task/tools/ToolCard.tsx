@@ -20,7 +20,7 @@ export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProp
   const shown = open || (running && (live !== undefined || item.approval !== undefined));
   const { name, server } = toolName(item.tool);
   return (
-    <section className={`tool ${item.result?.isError === true ? "is-error" : ""} ${running ? "is-running" : ""}`} aria-label={`Tool call ${name}`}>
+    <div role="group" className={`tool ${item.result?.isError === true ? "is-error" : ""} ${running ? "is-running" : ""}`} aria-label={`Tool call ${name}`}>
       <button type="button" className="tool-head" aria-expanded={shown} onClick={() => setOpen(!shown)}>
         <Icon name={iconOf(item.tool)} />
         <span className="tool-name">
@@ -43,7 +43,7 @@ export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProp
           </div>
         </div>
       )}
-    </section>
+    </div>
   );
 });
 
