@@ -186,7 +186,7 @@ function buildTree(world) {
   world.task(id(2), {
     title: "Refresh tokens that survive a restart", parentId: id(1), status: "in_progress", color: "blue",
     description: "Refresh tokens live in memory today, so a restart logs everybody out.\n\nStore **families** of tokens; rotating one revokes the one before. A replayed token ends the whole family.\n\n- keep the wire format\n- tolerate 30 s of clock skew\n- `cargo test -p harbour-api` has to pass",
-    branch: "mxd/refresh-tokens", baseBranch: "main", worktreePath: "~/.mxd/worktrees/harbour/refresh-tokens",
+    branch: "mxd/01KA2M8HG753VKTG8E000CMXDA/refresh-tokens", baseBranch: "main", worktreePath: "~/.mxd/worktrees/harbour/refresh-tokens",
     costUsd: 1.312, spentUsd: 1.312, budgetUsd: 4, remainingUsd: 2.688, checks: ["cargo test -p harbour-api", "cargo clippy -- -D warnings"],
     agent: agent("tool", "bash runs", 1), lastLine: "bash cargo test -p harbour-api", inbox: 1, background: ["dev-server"],
     diff: { files: 4, additions: 212, deletions: 40 }, life: life(18, 41, 64, 15, 802), context: { tokens: 84_310, window: 200_000, estimated: false },

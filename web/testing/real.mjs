@@ -52,6 +52,8 @@ export class RealDaemon {
   makeRepository() {
     mkdirSync(this.repository);
     writeFileSync(join(this.repository, "boats.txt"), "one\ntwo\n");
+    mkdirSync(join(this.repository, ".mxd/hooks"), { recursive: true });
+    writeFileSync(join(this.repository, ".mxd/hooks/setup_worktree.sh"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
     const git = (...args) => execFileSync("git", ["-C", this.repository, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], { stdio: "ignore" });
     git("init", "-q", "-b", "main");
     git("add", "-A");

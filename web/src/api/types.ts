@@ -50,6 +50,8 @@ export interface ProjectView {
   costUsd: number;
   running: number;
   needs: number;
+  /** What still has to be done before agents can work, told once when a project is added. */
+  notes?: string[];
 }
 
 export interface LifeView {

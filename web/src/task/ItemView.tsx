@@ -166,7 +166,7 @@ export function systemLine(body: MessageBody): string {
     case "interrupt":
       return "Interrupted";
     case "work_context":
-      return "Told about today";
+      return "Told about its task and its place";
     default:
       return `Notice${body.topic === undefined ? "" : ` (${body.topic.replace("_", " ")})`}`;
   }

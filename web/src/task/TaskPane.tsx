@@ -10,7 +10,7 @@ import { TABS, type Tab } from "../shell/router.ts";
 import { useNow } from "../shell/useAsk.ts";
 import { above, find } from "../state/select.ts";
 import { useShown } from "../state/store.ts";
-import { ago, usd } from "../text/format.ts";
+import { ago, branchName, usd } from "../text/format.ts";
 import { act, agentActions, grant, workActions } from "./actions.ts";
 import { Chat } from "./Chat.tsx";
 import { Details } from "./Details.tsx";
@@ -162,9 +162,9 @@ function Facts({ task }: { task: TaskView }) {
   return (
     <span className="task-facts num">
       {task.branch !== undefined && (
-        <span className="chip" title={task.worktreePath}>
+        <span className="chip" title={`${task.branch}${task.worktreePath === undefined ? "" : ` in ${task.worktreePath}`}`}>
           <Icon name="branch" />
-          <span className="ellipsis">{task.branch}</span>
+          <span className="ellipsis">{branchName(task.branch)}</span>
         </span>
       )}
       <span className="chip" title={task.budgetUsd === undefined ? "Spent; it has no budget of its own" : "Spent of its budget"}>

@@ -8,7 +8,7 @@ import { reviewMessage } from "../../src/task/review.ts";
 import { readHits } from "../../src/task/tools/SearchHits.tsx";
 import { summaryOf, toolName } from "../../src/task/tools/summary.ts";
 import { plain, spans } from "../../src/text/ansi.ts";
-import { count, duration, usd } from "../../src/text/format.ts";
+import { branchName, count, duration, usd } from "../../src/text/format.ts";
 import { safeHref } from "../../src/text/link.ts";
 import { lineDiff, patchLines } from "../../src/text/patch.ts";
 
@@ -93,6 +93,11 @@ describe("words and numbers", () => {
     expect(summaryOf("bash", { command: "a\nb" })).toBe("a …");
     expect(summaryOf("mcp__x__bash", { command: "a" })).toBe("command: a");
     expect(summaryOf("bash", null)).toBe("");
+  });
+
+  it("name branches without ids", () => {
+    expect(branchName("mxd/01M7HNKWZFS3YFYDS8VX7AECPF/count-the-boats")).toBe("mxd/…/count-the-boats");
+    expect(branchName("main")).toBe("main");
   });
 
   it("make an axis of round numbers", () => {

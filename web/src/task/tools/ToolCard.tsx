@@ -36,7 +36,7 @@ export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProp
           <div className="tool-foot">
             {item.verdict !== undefined && (
               <span>
-                {item.verdict.class} · {item.verdict.verdict} by {item.verdict.rule}
+                {[item.verdict.class, `${item.verdict.verdict} by ${item.verdict.rule}`].filter(Boolean).join(" · ")}
               </span>
             )}
             <time title={moment(item.at)}>{clock(item.at)}</time>
