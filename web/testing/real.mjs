@@ -56,6 +56,8 @@ export class RealDaemon {
     writeFileSync(join(this.repository, ".mxd/hooks/setup_worktree.sh"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
     const git = (...args) => execFileSync("git", ["-C", this.repository, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], { stdio: "ignore" });
     git("init", "-q", "-b", "main");
+    git("config", "user.name", "Ada");
+    git("config", "user.email", "ada@example.org");
     git("add", "-A");
     git("commit", "-q", "-m", "boats");
   }
@@ -116,7 +118,8 @@ export class RealDaemon {
 
   /** A daemon that was built without the page gets it from here; one that has it is asked itself. */
   async startFront() {
-    const own = await fetch(`http://${this.contact.address}/web/theme.js`).then((response) => response.ok, () => false);
+    // `MXD_PAGE=dist` takes the page of this folder also where the daemon has one.
+    const own = process.env.MXD_PAGE !== "dist" && (await fetch(`http://${this.contact.address}/web/theme.js`).then((response) => response.ok, () => false));
     if (own) {
       this.front = `http://${this.contact.address}`;
       return;

@@ -1,16 +1,10 @@
 // One setting: what holds, where it comes from, and a place to change it in one of the three layers.
 import { useState } from "react";
-import { api, path } from "../api/client.ts";
 import type { ConfigAll, Id } from "../api/types.ts";
 import { Button, Dialog, Field, IconButton } from "../design/controls.tsx";
 import { openDialog } from "../shell/dialogs.tsx";
-import { attempt } from "../shell/toasts.tsx";
 import { LAYER_NAMES, type Layer, ORIGIN_NAMES, type Setting, originOf, patchOf, readValue, showValue, valueAt } from "./keys.ts";
-
-export function layerPath(project: Id, layer: Layer): string {
-  if (layer === "global") return "/config/global";
-  return path`/projects/${project}/config` + (layer === "repo" ? "/repo" : "");
-}
+import { layerPath, write } from "./write.ts";
 
 interface SettingRowProps {
   project: Id;
@@ -48,16 +42,15 @@ function Edit({ project, setting, config, close, changed }: EditProps) {
   const [layer, setLayer] = useState<Layer>(() => layers.findLast((one) => says(one) !== undefined) ?? "global");
   const [text, setText] = useState(() => asText(says(layer) ?? config.resolved[setting.path]));
   const [problem, setProblem] = useState<string | undefined>();
-  const write = async (value: unknown): Promise<void> => {
-    if (await attempt(api.patch(layerPath(project, layer), patchOf(setting.path, value)))) {
-      changed();
-      close();
-    }
+  const put = async (value: unknown): Promise<void> => {
+    if (!(await write(layerPath(project, layer), patchOf(setting.path, value)))) return;
+    changed();
+    close();
   };
   const save = (): void => {
     const read = readValue(setting, text);
     if ("problem" in read) setProblem(read.problem);
-    else void write(read.value);
+    else void put(read.value);
   };
   return (
     <Dialog title={setting.name} onClose={close}>
@@ -78,7 +71,7 @@ function Edit({ project, setting, config, close, changed }: EditProps) {
         {(id) => <Input id={id} setting={setting} text={text} setText={setText} />}
       </Field>
       <div className="dialog-foot">
-        {says(layer) !== undefined && <Button onClick={() => void write(null)}>Inherit</Button>}
+        {says(layer) !== undefined && <Button onClick={() => void put(null)}>Inherit</Button>}
         <Button onClick={close}>Cancel</Button>
         <Button look="primary" onClick={save}>
           Save

@@ -1,7 +1,6 @@
 // The fields of a task, each changed where it stands.
 import { useState } from "react";
-import type { TaskOnWire } from "../api/normal.ts";
-import type { TaskView } from "../api/types.ts";
+import type { TaskOnWire, TaskView } from "../api/types.ts";
 import { Button, CopyButton, ErrorNotice, IconButton, Spinner } from "../design/controls.tsx";
 import { useAsk } from "../shell/useAsk.ts";
 import { useShown } from "../state/store.ts";
@@ -127,7 +126,7 @@ function Facts({ task }: { task: TaskView }) {
         <span className="ellipsis">{task.id}</span> <CopyButton text={task.id} what="id" />
       </span>,
     ],
-    ["Branch", task.branch === undefined ? "none" : <span className="mono">{task.branch}{task.baseBranch === undefined ? "" : ` from ${task.baseBranch}`}</span>],
+    ["Branch", task.branch === undefined ? "none" : <span className="mono breakable">{task.branch}</span>],
     ["Worktree", task.worktreePath === undefined ? "none" : <span className="mono breakable">{task.worktreePath}</span>],
     ["Waits for", task.after.length === 0 ? "nothing" : task.after.map((id) => tasks[id]?.title ?? id).join(", ")],
     ["Checks", task.checks.length === 0 ? "none of its own" : <span className="mono">{task.checks.join("  ·  ")}</span>],

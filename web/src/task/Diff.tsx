@@ -9,14 +9,14 @@ import { attempt, say } from "../shell/toasts.tsx";
 import { useAsk } from "../shell/useAsk.ts";
 import { LIMITS } from "../state/limits.ts";
 import { store } from "../state/store.ts";
-import { day, many } from "../text/format.ts";
+import { branchName, day, many } from "../text/format.ts";
 import { type PatchLine, patchLines } from "../text/patch.ts";
 import { merge, taskPath } from "./actions.ts";
 import { messageId } from "./drafts.ts";
 import { type ReviewComment, keepReview, reviewMessage, reviewOf } from "./review.ts";
 
 export function Diff({ task }: { task: TaskView }) {
-  const version = `${task.diff?.additions}.${task.diff?.deletions}.${task.updatedAt}`;
+  const version = `${task.life?.turns}.${task.status}.${task.updatedAt}`;
   const diff = useAsk<DiffView>(taskPath(task.id, "/diff"), version);
   const log = useAsk<{ commits: CommitLine[] }>(taskPath(task.id, "/gitlog"), version);
   const [comments, setComments] = useState(() => reviewOf(task.id));
@@ -32,7 +32,7 @@ export function Diff({ task }: { task: TaskView }) {
     return (
       <div className="empty">
         <strong>No changes</strong>
-        <span>{task.branch === undefined ? "This task has no branch of its own." : `${task.branch} says what ${task.baseBranch ?? "its base"} says.`}</span>
+        <span>{task.branch === undefined ? "This task has no branch of its own." : `${branchName(task.branch)} says what the branch above it says.`}</span>
       </div>
     );
   }

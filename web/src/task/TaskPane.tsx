@@ -8,9 +8,10 @@ import { Menu, type Place } from "../design/Menu.tsx";
 import { Link } from "../shell/Link.tsx";
 import { TABS, type Tab } from "../shell/router.ts";
 import { useNow } from "../shell/useAsk.ts";
-import { above, find } from "../state/select.ts";
+import { useDiffStat } from "../state/diffs.ts";
+import { above, find, isWorking } from "../state/select.ts";
 import { useShown } from "../state/store.ts";
-import { ago, branchName, usd } from "../text/format.ts";
+import { branchName, duration, usd } from "../text/format.ts";
 import { act, agentActions, grant, workActions } from "./actions.ts";
 import { Chat } from "./Chat.tsx";
 import { Details } from "./Details.tsx";
@@ -33,16 +34,22 @@ export function TaskPane({ project, id, tab }: { project: Id; id: Id; tab: Tab }
         {TABS.map((one) => (
           <Link key={one} className="tab" ref={one === tab ? intoView : undefined} to={{ view: "task", project, task: task.id, tab: one }} aria-current={one === tab ? "page" : undefined}>
             {TAB_NAMES[one]}
-            {one === "diff" && task.diff !== undefined && (
-              <span className="num tab-diff">
-                <span className="plus">+{task.diff.additions}</span> <span className="minus">−{task.diff.deletions}</span>
-              </span>
-            )}
+            {one === "diff" && <DiffCount task={task} />}
           </Link>
         ))}
       </nav>
       <Shown task={task} tab={tab} />
     </article>
+  );
+}
+
+function DiffCount({ task }: { task: TaskView }) {
+  const stat = useDiffStat(task);
+  if (stat === undefined || stat.files === 0) return null;
+  return (
+    <span className="num tab-diff">
+      <span className="plus">+{stat.additions}</span> <span className="minus">−{stat.deletions}</span>
+    </span>
   );
 }
 
@@ -83,7 +90,7 @@ function Head({ project, task }: { project: Id; task: TaskView }) {
   const now = useNow();
   const [menu, setMenu] = useState<Place | undefined>();
   const shape = shapeOf(task);
-  const since = task.agent?.since;
+  const since = isWorking(task) ? task.life?.since : undefined;
   return (
     <header className="task-head">
       <Path project={project} parents={above(tasks, task.id)} />
@@ -107,7 +114,7 @@ function Head({ project, task }: { project: Id; task: TaskView }) {
         <Glyph shape={shape} hidden />
         <span className="strong nowrap">{nameOf(shape)}</span>
         <span className="task-why">{task.agent?.why ?? ""}</span>
-        {since !== undefined && <span className="muted nowrap num">{ago(since, now)}</span>}
+        {since !== undefined && <span className="muted nowrap num">for {duration(Math.max(0, now - since))}</span>}
         <Facts task={task} />
       </div>
       {menu !== undefined && <Menu label={`Actions for ${task.title}`} place={menu} entries={[...agentActions(task), "line", ...workActions(task)]} onClose={() => setMenu(undefined)} />}

@@ -3,6 +3,7 @@ import { type DragEvent, memo, useState } from "react";
 import type { Id, TaskView } from "../api/types.ts";
 import { Glyph, nameOf, shapeOf, toneOf } from "../design/Glyph.tsx";
 import { Icon } from "../design/Icon.tsx";
+import { useDiffStat } from "../state/diffs.ts";
 import { isWorking } from "../state/select.ts";
 import { store } from "../state/store.ts";
 import { move } from "../task/actions.ts";
@@ -111,6 +112,7 @@ function Twisty({ row, hands }: { row: TreeRow; hands: TreeHands }) {
 
 function RowText({ task, shape, now }: { task: TaskView; shape: string; now: number }) {
   const line = secondLine(task);
+  const diff = useDiffStat(task);
   return (
     <span className="tree-text">
       <span className="tree-title">
@@ -120,12 +122,12 @@ function RowText({ task, shape, now }: { task: TaskView; shape: string; now: num
         </span>
         {task.persistent !== undefined && <Icon name="pin" />}
         <span className="tree-facts num">
-          {task.diff !== undefined && (task.diff.additions > 0 || task.diff.deletions > 0) && (
+          {diff !== undefined && (diff.additions > 0 || diff.deletions > 0) && (
             <span className="tree-diff">
-              <span className="plus">+{task.diff.additions}</span> <span className="minus">−{task.diff.deletions}</span>
+              <span className="plus">+{diff.additions}</span> <span className="minus">−{diff.deletions}</span>
             </span>
           )}
-          {task.agent?.since !== undefined && task.status !== "closed" && <span className="muted">{ago(task.agent.since, now)}</span>}
+          {task.life?.since !== undefined && isWorking(task) && <span className="muted">{ago(task.life.since, now)}</span>}
         </span>
       </span>
       <span className="tree-line">
