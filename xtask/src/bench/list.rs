@@ -52,6 +52,7 @@ pub(super) const BENCHES: &[Bench] = &[
         package: "mxd-server",
         targets: &["daemon"],
         description: "requests, durable posts and live streams against the least that does the same; start and memory",
+        has_peers: false,
     },
     Bench {
         name: "tachyon",
