@@ -4,8 +4,6 @@
 //! Without either the program is built all the same, and says how to get the page. Nothing is fetched and no other
 //! program is run.
 
-#![expect(clippy::print_stdout, reason = "this is how a build script talks to cargo")]
-
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

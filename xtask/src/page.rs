@@ -1,35 +1,40 @@
 //! The page: how it is built and looked at. Without npm there is a page that says how to get the real one.
 
-use crate::step::{Step, describe};
+use crate::step::{self, Step};
 use crate::{Verdict, say, workspace_root};
+
+/// Where the built page is, for the build of the program.
+const PLACE: &str = "MXD_WEB_DIST";
 
 /// Whether the page can be built here.
 pub(crate) fn has_npm() -> bool {
     Step::npm("--version").succeeds_quietly()
 }
 
-/// What has to run so that the page is built into the program; nothing when npm is not there.
+/// What builds the page.
 pub(crate) fn build() -> Vec<Step> {
+    vec![Step::npm("ci --no-audit --no-fund"), Step::npm("run build")]
+}
+
+/// What builds the page, where that can be done, and the program with it.
+pub(crate) fn with_program() -> Vec<Step> {
+    let program = Step::cargo("build --package mxd");
     if !has_npm() {
         say::note(format_args!(
             "npm is not installed: the program gets a page that says how to build the real one"
         ));
-        return Vec::new();
+        return vec![program];
     }
-    vec![Step::npm("ci --no-audit --no-fund"), Step::npm("run build")]
+    let place = workspace_root().join("web/dist").display().to_string();
+    build().into_iter().chain([program.env(PLACE, place)]).collect()
 }
 
 /// `cargo xtask shots`: a picture of every view, in light and dark and on a small screen.
 pub(crate) fn shots() -> Result<Verdict, String> {
-    let steps = build().into_iter().chain([Step::cargo("build --package mxd"), Step::npm("run shots")]);
-    for step in steps {
-        say::heading(&step.to_string());
-        let ended = step.run().map_err(|error| error.to_string())?;
-        if !ended.status.success() {
-            say::failed(format_args!("{step} ({})", describe(ended.status)), &step);
-            return Ok(Verdict::Failed);
-        }
+    let folder = workspace_root().join("target/shots").display().to_string();
+    let verdict = step::in_turn(build().into_iter().chain([Step::npm("run shots --").arg(&folder)]))?;
+    if verdict == Verdict::Passed {
+        say::line(format!("the pictures are in {folder}").as_str());
     }
-    say::line(format!("the pictures are in {}", workspace_root().join("target/shots").display()).as_str());
-    Ok(Verdict::Passed)
+    Ok(verdict)
 }

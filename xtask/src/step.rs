@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::workspace_root;
+use crate::{Verdict, say, workspace_root};
 
 /// Whose command it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +153,19 @@ impl fmt::Display for Quoted<'_> {
             write!(f, "'{}'", self.0.replace('\'', r"'\''"))
         }
     }
+}
+
+/// Runs steps one after the other and stops at the first that fails, which is named.
+pub(crate) fn in_turn(steps: impl IntoIterator<Item = Step>) -> Result<Verdict, String> {
+    for step in steps {
+        say::heading(step.to_string());
+        let ended = step.run().map_err(|error| error.to_string())?;
+        if !ended.status.success() {
+            say::failed(format_args!("{step} ({})", describe(ended.status)), &step);
+            return Ok(Verdict::Failed);
+        }
+    }
+    Ok(Verdict::Passed)
 }
 
 /// `exit code 101`, or the signal that ended the process.

@@ -27,8 +27,8 @@ pub(crate) struct Census {
 
 /// Counts everything.
 pub(crate) fn census(app: &App) -> Census {
-    let mut census = Census::default();
-    census.streams = limits::STREAMS.saturating_sub(app.streams.available_permits()) as u64;
+    let streams = limits::STREAMS.saturating_sub(app.streams.available_permits()) as u64;
+    let mut census = Census { streams, ..Census::default() };
     for registered in app.home.projects() {
         census.projects += 1;
         match registered.now() {

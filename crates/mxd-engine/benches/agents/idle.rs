@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use mxd_core::commit::Seq;
 use mxd_core::decide::{
-    Actor, Answer, AnswerItem, Effect, Input, Launched, NewRoot, NewTask, Op, Post, SessionOp, decide,
+    Actor, Answer, AnswerItem, Cost, Effect, Input, Launched, NewRoot, NewTask, Op, Post, SessionOp, decide,
 };
 use mxd_core::event::body::{SessionConfig, StopReason, ToolCall, ToolCallId, Usage, WorktreeCreated};
 use mxd_core::id::{Fresh, TaskId, Ulid};
@@ -126,7 +126,7 @@ fn next(effect: Effect) -> Option<(TaskId, SessionOp)> {
                 items: vec![AnswerItem::Call(call)],
                 stop: StopReason::ToolUse,
                 usage: Usage::default(),
-                cost: Usd::ZERO,
+                cost: Cost::Known(Usd::ZERO),
                 refreshed: None,
             };
             Some((task, SessionOp::Answered(answer)))

@@ -218,7 +218,6 @@ impl Reader {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a heartbeat is about time and nothing else")]
 fn now() -> Instant {
     Instant::now()
 }

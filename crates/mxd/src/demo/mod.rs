@@ -79,12 +79,12 @@ impl Demo {
         };
         self.open_page(&stage, &project, voice).await;
         let root = project.root_id.clone().ok_or_else(|| Failure::new("the project has no root task"))?;
-        let mut narrator = Narrator::new(&project, as_json);
+        let begun = now();
+        let mut narrator = Narrator::new(&project, begun, as_json);
         let mut stream = stage.daemon.listen(&project.id).await?;
         voice.tell(format!("{DIM}you:{DIM:#} {}", story::GOAL));
         let path = format!("/projects/{}/tasks/{root}/message", project.id);
         let _sent: Value = stage.daemon.post(&path, json!({ "content": story::GOAL })).await?;
-        let begun = Instant::now();
         while !narrator.is_over() {
             if begun.elapsed() > PATIENCE {
                 voice.tell("The story did not come to its end in time.");
@@ -185,4 +185,9 @@ impl Voice {
 /// What the daemon tells next; none when it has ended in whatever way.
 async fn next(stream: &mut Stream) -> Option<Happening> {
     stream.next().await.ok().flatten()
+}
+
+#[expect(clippy::disallowed_methods, reason = "how long the story takes is for people to read")]
+fn now() -> Instant {
+    Instant::now()
 }

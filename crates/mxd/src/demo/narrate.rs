@@ -61,11 +61,11 @@ pub(super) struct Narrator {
 }
 
 impl Narrator {
-    pub(super) fn new(project: &Project, silent: bool) -> Self {
+    pub(super) fn new(project: &Project, begun: Instant, silent: bool) -> Self {
         Self {
             project: project.id.clone(),
             silent,
-            begun: Instant::now(),
+            begun,
             tree: Tree::default(),
             colours: BTreeMap::new(),
             told: 0,
