@@ -107,19 +107,12 @@ impl Place {
     }
 
     fn agent(&self, worktree: PathBuf, scratch: PathBuf) -> Agent {
-        let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let access = if self.read_only { Access::Read } else { Access::Write };
         Agent {
             worktree: Root { path: worktree, access },
             scratch,
             repository: None,
-            user: User {
-                name: variable("USER"),
-                home: variable("HOME").into(),
-                path: variable("PATH"),
-                variables: std::env::vars().collect(),
-                committer: None,
-            },
+            user: User::of_environment(),
             extra: self.extra(),
             network: Network::None,
             limits: Limits::default(),
