@@ -7,3 +7,4 @@ mod conversation;
 pub mod git;
 pub mod project;
 pub mod prompt;
+pub mod provision;

@@ -1,4 +1,4 @@
-//! The desk of a task at work: its conversation, its room, and what can be broken off.
+//! The desk of a task at work: its conversation, its room, its tools, and what can be broken off.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::room::Room;
 use super::talk::Talk;
+use super::toolbox::Toolbox;
 use crate::conversation::Said;
 
 /// What a task needs while it works.
@@ -17,6 +18,7 @@ pub(super) struct Desk {
     heard: Mutex<Vec<Said>>,
     pub(super) talk: tokio::sync::Mutex<Option<Talk>>,
     pub(super) room: tokio::sync::Mutex<Option<Arc<Room>>>,
+    pub(super) toolbox: tokio::sync::Mutex<Option<Arc<Toolbox>>>,
     stops: Mutex<Stops>,
 }
 
@@ -33,6 +35,7 @@ impl Desk {
             heard: Mutex::default(),
             talk: tokio::sync::Mutex::default(),
             room: tokio::sync::Mutex::default(),
+            toolbox: tokio::sync::Mutex::default(),
             stops: Mutex::default(),
         }
     }
@@ -80,6 +83,10 @@ impl Desk {
         let room = self.room.lock().await.take();
         if let Some(room) = room {
             room.close().await;
+        }
+        let toolbox = self.toolbox.lock().await.take();
+        if let Some(toolbox) = toolbox {
+            toolbox.servers.close().await;
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::answer;
 use super::next;
+use super::question;
 use super::route::is_decided_here;
 use super::turn::{Kind, Turn};
 use crate::decide::{Alarm, Effect, Refusal};
@@ -14,6 +15,7 @@ pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     lose_background(turn);
     resume_call(turn);
     lose_tool_calls(turn);
+    question::withdraw_all(turn);
     set_alarms(turn);
     let task = turn.task;
     if !turn.works() {

@@ -7,6 +7,7 @@ mod compaction;
 mod failing;
 mod finishing;
 mod forks;
+mod given;
 mod halting;
 mod questions;
 mod resuming;

@@ -38,8 +38,14 @@ impl Stage {
     }
 
     pub(crate) async fn set_with(conversations: Value, settings: Value) -> Self {
+        Self::furnished(conversations, |_| settings).await
+    }
+
+    /// The same with more on the ground: what is put there says the settings.
+    pub(crate) async fn furnished(conversations: Value, furnish: impl FnOnce(&Path) -> Value) -> Self {
         let ground = TempDir::new().unwrap();
         make_repository(&ground.path().join("repo"));
+        let settings = furnish(ground.path());
         let script = json!({ "conversations": conversations }).to_string();
         let script = Script::parse("story.json", &script).unwrap_or_else(|error| panic!("{error}"));
         let model = Rehearsal::start(script).unwrap();
@@ -164,7 +170,7 @@ pub(crate) async fn open(ground: &Path) -> Project {
         name: variable("USER"),
         home: variable("HOME").into(),
         path: variable("PATH"),
-        variables: std::env::vars().collect(),
+        variables: std::env::vars().chain([packages(ground)]).collect(),
         committer: Some(("Agent".into(), "agent@example.org".into())),
     };
     let plane = Plane::new(Registry::built_in().unwrap());
@@ -177,6 +183,11 @@ pub(crate) async fn open(ground: &Path) -> Project {
 
 fn lookup(name: &str) -> Option<SecretString> {
     (name == "STAGE_KEY").then(|| SecretString::from("a key of the stage"))
+}
+
+/// Verified packages are kept on the ground, too.
+fn packages(ground: &Path) -> (String, String) {
+    ("MXD_PACKAGES".to_owned(), ground.join("packages").display().to_string())
 }
 
 fn make_repository(folder: &Path) {
