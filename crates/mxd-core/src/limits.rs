@@ -23,6 +23,8 @@ pub struct Limits {
     pub persistent_depth: usize,
     /// Tasks one task can wait for.
     pub after_entries: usize,
+    /// Forks of forks that one conversation can go back to; all of them are read for each request after a start.
+    pub fork_depth: usize,
     /// Tasks that can wait for one task.
     pub waiters_per_task: usize,
     /// Messages that wait in one inbox to start or wake the agent.
@@ -92,6 +94,7 @@ impl Limits {
         depth: 16,
         persistent_depth: 1,
         after_entries: 32,
+        fork_depth: 16,
         waiters_per_task: 1_000,
         inbox_per_task: 1_000,
         notices_per_inbox: 100,

@@ -121,7 +121,7 @@ impl Place {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the edge of the program, where time comes from")]
-fn now() -> Millis {
+pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

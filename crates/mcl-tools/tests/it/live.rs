@@ -191,7 +191,7 @@ struct Elsewhere {
 
 impl Elsewhere {
     fn start() -> Self {
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/http.py");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/elsewhere.py");
         let mut process = std::process::Command::new("python3")
             .arg(script)
             .stdout(std::process::Stdio::piped())

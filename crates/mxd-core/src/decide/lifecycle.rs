@@ -87,7 +87,7 @@ pub(super) fn close(plan: &mut Plan<'_>, id: TaskId, reason: Option<String>) -> 
         }
         Some(Persistence::Continue) | None => plan.announce(id, &notice, Concern::Surroundings),
     }
-    remove_worktree(plan, id, task);
+    dismiss_worktree(plan, id);
     release_if_new(plan, id, (task.status, to))
 }
 
@@ -105,8 +105,8 @@ pub(super) fn reset(plan: &mut Plan<'_>, id: TaskId) -> Result<(), Refusal> {
         }
     }
     stop_if_running(plan, id, task);
-    remove_worktree(plan, id, task);
-    plan.effect(Effect::PruneConversation { task: id });
+    dismiss_worktree(plan, id);
+    plan.discarded.insert(id);
     plan.announce_above(id, &change(TreeAction::Reset, id, &node.title));
     Ok(())
 }
@@ -151,8 +151,8 @@ fn delete_one(plan: &mut Plan<'_>, node: &Node) {
     plan.emit(node.id, TaskDeleted { edited_by });
     if let Some(task) = node.task() {
         stop_if_running(plan, node.id, task);
-        remove_worktree(plan, node.id, task);
-        plan.effect(Effect::PruneConversation { task: node.id });
+        session::remove_worktree(plan, node.id);
+        plan.discarded.insert(node.id);
     }
 }
 
@@ -160,7 +160,7 @@ fn forget(plan: &mut Plan<'_>, id: TaskId) {
     session::let_go(plan, id);
     let edited_by = plan.edited_by();
     plan.emit(id, ConversationCleared { edited_by });
-    plan.effect(Effect::PruneConversation { task: id });
+    plan.discarded.insert(id);
 }
 
 fn stop_if_running(plan: &mut Plan<'_>, id: TaskId, task: &TaskFields) {
@@ -170,9 +170,8 @@ fn stop_if_running(plan: &mut Plan<'_>, id: TaskId, task: &TaskFields) {
 }
 
 /// The root works in the user's own checkout, which is not ours to remove.
-fn remove_worktree(plan: &mut Plan<'_>, id: TaskId, task: &TaskFields) {
-    let is_root = plan.tree().root().is_some_and(|root| root.id == id);
-    if let Some(path) = task.worktree_path.clone().filter(|_| !is_root) {
-        plan.effect(Effect::RemoveWorktree { task: id, path, branch: task.branch.clone() });
+fn dismiss_worktree(plan: &mut Plan<'_>, id: TaskId) {
+    if plan.tree().root().is_none_or(|root| root.id != id) {
+        session::dismiss_worktree(plan, id);
     }
 }

@@ -7,6 +7,7 @@ mod authority;
 mod consume;
 mod create;
 mod deliver;
+mod discard;
 mod edit;
 mod input;
 mod lifecycle;
@@ -124,7 +125,8 @@ pub enum Effect {
         /// Its branch.
         branch: Option<String>,
     },
-    /// Remove the conversation of the task from the log, up to the commit of this decision.
+    /// Remove from the log what of the task's conversation was thrown away: all that stands before the last time it was
+    /// reset, cleared or deleted, as seen from the commit of this decision.
     PruneConversation {
         /// Whose conversation.
         task: TaskId,

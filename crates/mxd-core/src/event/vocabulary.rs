@@ -273,8 +273,9 @@ vocabulary! {
         ApprovalRequested(ApprovalRequested) = "approval_requested", Record, Session;
         ApprovalGiven(ApprovalGiven) = "approval_given", Record, Session;
         WorktreeCreated(WorktreeCreated) = "worktree_created", Record, Shapes;
+        WorktreeDismissed(WorktreeDismissed) = "worktree_dismissed", Record, Shapes;
         WorktreeRemoved(WorktreeRemoved) = "worktree_removed", Record, Shapes;
-        WorktreeFailed(WorktreeFailed) = "worktree_failed", Record, Passes;
+        WorktreeFailed(WorktreeFailed) = "worktree_failed", Record, Shapes;
         BudgetGranted(BudgetGranted) = "budget_granted", Record, Shapes;
         BudgetTransferred(BudgetTransferred) = "budget_transferred", Record, Shapes;
         BudgetReserved(BudgetReserved) = "budget_reserved", Record, Shapes;
@@ -288,6 +289,7 @@ vocabulary! {
     ephemeral {
         TextDelta(TextDelta) = "text_delta";
         ThinkingDelta(ThinkingDelta) = "thinking_delta";
+        ToolOutput(ToolOutput) = "tool_output";
         Usage(ContextUsage) = "usage";
         AgentIdle(AgentIdle) = "agent_idle";
         AgentActive(AgentActive) = "agent_active";

@@ -7,7 +7,7 @@ use crate::event::body::{
     ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
     TurnStarted, Verdict,
 };
-use crate::id::ClarificationId;
+use crate::id::{ClarificationId, TaskId};
 use crate::message::{Message, MessageKind, NoticeTopic};
 use crate::time::Millis;
 
@@ -93,10 +93,11 @@ impl Session {
     }
 
     /// Goes on from where another session stands, with what that one had before its eyes.
-    pub(crate) fn fork_from(&mut self, source: &Self) {
+    pub(crate) fn fork_from(&mut self, (id, source): (TaskId, &Self)) {
         let (terms, opened, context) = (source.terms, source.opened, source.context);
         let (life, rest) = (self.life, self.rest.take());
-        *self = Self { life, rest, terms, opened, context, ..Self::default() };
+        let lineage = source.lineage.iter().copied().chain([id]).collect();
+        *self = Self { life, rest, terms, opened, context, lineage, ..Self::default() };
     }
 
     fn open(&mut self, config: &SessionConfig) {

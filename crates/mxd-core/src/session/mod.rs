@@ -15,7 +15,7 @@ pub use self::context::Context;
 pub use self::trace::Trace;
 pub(crate) use self::trace::{fingerprint, repeated};
 use crate::event::body::{CallMade, DoneStatus, RestReason, Terms, ToolCallId, TurnPurpose};
-use crate::id::{ApprovalId, ClarificationId};
+use crate::id::{ApprovalId, ClarificationId, TaskId};
 use crate::time::Millis;
 
 /// The stop reason of a model call that failed and may succeed when it is made again.
@@ -39,6 +39,8 @@ pub struct Session {
     pub(crate) calls: Vec<CallMade>,
     /// Why it does not go on by itself. A task that never worked has no reason to.
     pub(crate) rest: Option<RestReason>,
+    /// Tasks whose conversations stand before its own, because it was forked from them; the first one first.
+    pub(crate) lineage: Vec<TaskId>,
     /// Whether it worked since the conversation began.
     pub(crate) begun: bool,
     /// Whether the turn was broken off and is being brought to its end.
@@ -147,6 +149,7 @@ impl Session {
         asking: None,
         calls: Vec::new(),
         rest: None,
+        lineage: Vec::new(),
         begun: false,
         interrupted: false,
         summarising: false,
@@ -193,6 +196,11 @@ impl Session {
     /// Whether the start of its requests is frozen.
     pub fn is_open(&self) -> bool {
         self.opened
+    }
+
+    /// Tasks whose conversations stand before its own; the first one first.
+    pub fn lineage(&self) -> &[TaskId] {
+        &self.lineage
     }
 
     /// What the model can take and costs.

@@ -25,6 +25,7 @@ pub fn one_line(text: &str, chars: usize) -> String {
 }
 
 /// The line of an event; none for what is only bookkeeping.
+#[expect(clippy::too_many_lines, reason = "one row for each type of event")]
 pub fn line(event: &EventBody) -> Option<String> {
     let said = match event {
         EventBody::TaskCreated(body) => format!("created: {}", body.title),
@@ -81,6 +82,7 @@ pub fn line(event: &EventBody) -> Option<String> {
         EventBody::ForkMarker(_) => "goes on from the conversation of another task".to_owned(),
         EventBody::RewindMarker(_) => "taken back to an earlier message".to_owned(),
         EventBody::WorktreeCreated(body) => format!("works on branch {}", body.branch),
+        EventBody::WorktreeDismissed(_) => "its worktree is being removed".to_owned(),
         EventBody::WorktreeRemoved(body) => format!("worktree of {} removed", body.branch),
         EventBody::WorktreeFailed(body) => format!("worktree failed: {}", body.message),
         EventBody::BudgetGranted(body) => format!("${} granted", body.amount_usd),

@@ -4,6 +4,7 @@ use super::{Reservation, State};
 use crate::event::body::{
     BudgetGranted, BudgetReserved, BudgetSettled, CreatedKind, EditedBy, InitialStatus, MessagePosted,
     MessagesConsumed, TaskCreated, TaskMoved, TaskStatusChanged, TaskUpdated, WorktreeCreated,
+    WorktreeRemoved,
 };
 use crate::event::{Event, EventBody, EventKind};
 use crate::id::TaskId;
@@ -11,7 +12,7 @@ use crate::money::Usd;
 use crate::session::Session;
 use crate::time::Millis;
 use crate::tree::shape::Fit;
-use crate::tree::{Node, NodeKind, Status, TaskFields};
+use crate::tree::{Leaving, Node, NodeKind, Status, TaskFields};
 
 impl State {
     /// Applies one event. Events that do not shape the state pass; see
@@ -37,7 +38,9 @@ impl State {
             EventBody::BudgetSettled(body) => self.settle_reservation(body),
             EventBody::AgentStopped(_) => self.quiet(task),
             EventBody::WorktreeCreated(body) => self.give_worktree(task, body, at),
-            EventBody::WorktreeRemoved(body) => self.take_worktree(task, &body.path, at),
+            EventBody::WorktreeDismissed(body) => self.dismiss_worktree(task, &body.path, at),
+            EventBody::WorktreeRemoved(body) => self.take_worktree(task, body, at),
+            EventBody::WorktreeFailed(_) => self.keep_worktree(task, at),
             EventBody::BudgetGranted(BudgetGranted { amount_usd }) => self.grant(task, *amount_usd),
             EventBody::BudgetTransferred(body) => self.transfer(task, body.to, body.amount_usd),
             EventBody::BudgetRefunded(body) => self.transfer(task, body.to, body.amount_usd),
@@ -71,7 +74,6 @@ impl State {
             | EventBody::ClarificationExpired(_)
             | EventBody::ApprovalRequested(_)
             | EventBody::ApprovalGiven(_)
-            | EventBody::WorktreeFailed(_)
             | EventBody::BudgetWarning(_)
             | EventBody::BudgetExceeded(_)
             | EventBody::LogPruned(_)
@@ -90,6 +92,7 @@ impl State {
                 },
                 branch: body.branch.clone(),
                 worktree_path: None,
+                leaving: None,
                 cost_usd: Usd::ZERO,
                 budget_usd: body.budget_usd,
                 spent_usd: Usd::ZERO,
@@ -206,7 +209,8 @@ impl State {
         }
         if let EventBody::ForkMarker(fork) = &event.body {
             let source = self.session(fork.source_task_id).clone();
-            self.sessions.entry(event.task).or_default().fork_from(&source);
+            let forked = self.sessions.entry(event.task).or_default();
+            forked.fork_from((fork.source_task_id, &source));
             return;
         }
         self.sessions.entry(event.task).or_default().apply(&event.body, at);
@@ -296,12 +300,29 @@ impl State {
         });
     }
 
-    /// A removal that is told late must not take a checkout that was made since.
-    fn take_worktree(&mut self, id: TaskId, path: &str, at: Millis) {
+    fn dismiss_worktree(&mut self, id: TaskId, path: &str, at: Millis) {
         self.touch_task(id, at, |task| {
             if task.worktree_path.as_deref() == Some(path) {
-                task.worktree_path = None;
+                task.leaving = Some(Leaving::Underway);
             }
+        });
+    }
+
+    /// A removal that is told late must not take a checkout that was made since.
+    fn take_worktree(&mut self, id: TaskId, body: &WorktreeRemoved, at: Millis) {
+        self.touch_task(id, at, |task| {
+            if task.worktree_path.as_deref() == Some(&body.path) {
+                task.worktree_path = None;
+                task.leaving = None;
+                task.branch.take_if(|branch| *branch == body.branch);
+            }
+        });
+    }
+
+    /// One that could not be made is not there; one that could not be removed is.
+    fn keep_worktree(&mut self, id: TaskId, at: Millis) {
+        self.touch_task(id, at, |task| {
+            task.leaving = task.leaving.map(|_| Leaving::Stuck);
         });
     }
 

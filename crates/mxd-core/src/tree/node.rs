@@ -54,6 +54,9 @@ pub struct TaskFields {
     pub branch: Option<String>,
     /// Its checkout.
     pub worktree_path: Option<String>,
+    /// Whether that is being removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leaving: Option<Leaving>,
     /// What it has spent.
     pub cost_usd: Usd,
     /// What it may spend; none means no limit of its own.
@@ -74,6 +77,16 @@ pub struct TaskFields {
     /// The skill its agent works by, which lists the tools it may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
+}
+
+/// How the removal of a checkout stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leaving {
+    /// It is being removed.
+    Underway,
+    /// It could not be removed. The next start of its task tries again.
+    Stuck,
 }
 
 /// What happens to the conversation of a task that comes back each time it is closed.

@@ -112,7 +112,7 @@ impl Agents {
         }
     }
 
-    fn show(&self, task: TaskId, body: DeltaBody) {
+    pub(super) fn show(&self, task: TaskId, body: DeltaBody) {
         // Nobody may be watching.
         let _unseen = self.parts().deltas.send(Delta { task, body });
     }

@@ -1,8 +1,9 @@
 //! The room of an agent: its folder, its sandbox, its commands.
 
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use mxd_core::id::TaskId;
 use mxd_core::tool::EffectSet;
@@ -18,12 +19,15 @@ use tokio_util::sync::CancellationToken;
 use super::Agents;
 use super::desk::Desk;
 use super::network::Way;
+use crate::git::worktree::Worktree;
 use crate::git::{GitError, worktree};
 
 /// Where an agent works.
 #[derive(Debug)]
 pub(super) struct Room {
     pub(super) scope: Scope,
+    /// Which folder it is in, by its number on the disk.
+    ground: (u64, u64),
     closed: CancellationToken,
 }
 
@@ -52,6 +56,12 @@ pub(super) enum RoomError {
 }
 
 impl Room {
+    /// Whether its folder is still the one it was made in. What is written to a folder that somebody removed is lost, and
+    /// nobody who works there would notice.
+    fn stands(&self) -> bool {
+        number(&self.scope.worktree).is_ok_and(|number| number == self.ground)
+    }
+
     /// Ends everything that runs in it.
     pub(super) async fn close(&self) {
         self.closed.cancel();
@@ -59,12 +69,19 @@ impl Room {
     }
 }
 
+fn number(folder: &Path) -> io::Result<(u64, u64)> {
+    let folder = std::fs::symlink_metadata(folder)?;
+    Ok((folder.dev(), folder.ino()))
+}
+
 impl Agents {
     /// The room of a task, made if there is none.
     pub(super) async fn room(&self, desk: &Desk) -> Result<Arc<Room>, RoomError> {
         let mut slot = desk.room.lock().await;
-        if let Some(room) = &*slot {
-            return Ok(Arc::clone(room));
+        match slot.take() {
+            Some(room) if room.stands() => return Ok(Arc::clone(slot.insert(room))),
+            Some(fallen) => fallen.close().await,
+            None => {}
         }
         let place = self.place(desk.task)?;
         let effects =
@@ -90,6 +107,7 @@ impl Agents {
             return Ok(Place { root, repository: None });
         }
         let worktree = worktree::find(&surroundings.repository, task)?.ok_or(RoomError::NoWorktree)?;
+        self.release_locks(&worktree);
         let shared = Shared {
             common: surroundings.repository.common().to_owned(),
             own: worktree.own.clone(),
@@ -97,6 +115,16 @@ impl Agents {
         };
         let root = Root { path: worktree.folder, access: Access::Write };
         Ok(Place { root, repository: Some(shared) })
+    }
+
+    /// Before the first work in a worktree since the start: what held its locks died with the daemon before.
+    fn release_locks(&self, worktree: &Worktree) {
+        let mut visited = self.inner.visited.lock().unwrap_or_else(PoisonError::into_inner);
+        if visited.insert(worktree.task) {
+            for lock in worktree::release_locks(&self.surroundings().repository, worktree) {
+                tracing::info!(lock = %lock.display(), "removed a lock that git had left");
+            }
+        }
     }
 
     fn make_room(
@@ -128,7 +156,8 @@ impl Agents {
             kept,
             secrets: Secrets::default(),
         };
-        Ok(Room { scope, closed: CancellationToken::new() })
+        let ground = number(&scope.worktree)?;
+        Ok(Room { scope, ground, closed: CancellationToken::new() })
     }
 
     pub(super) fn scratch(&self, task: TaskId) -> PathBuf {

@@ -2,7 +2,8 @@
 
 use base64::Engine as _;
 use mxd_core::decide::{Op, SessionOp, Settled};
-use mxd_core::event::body::{Image, ToolCallId, ToolResult, ToolVerdict, Verdict};
+use mxd_core::event::body::{Image, ToolCall, ToolCallId, ToolResult, ToolVerdict, Verdict};
+use mxd_core::event::delta::ToolOutput;
 use mxd_core::id::TaskId;
 use mxd_core::message::BackgroundComplete;
 use mxd_core::prompt::text;
@@ -11,13 +12,17 @@ use mxd_core::tool::orchestrator::{Orchestrator, SERVER};
 use mxd_tools::outcome::{Outcome, Part};
 use mxd_tools::plane::{Call, Settlement};
 use mxd_tools::sandbox::End;
-use mxd_tools::shell::{CallId, Completion, Ending, Processes, State, Watcher};
+use mxd_tools::shell::{CallId, Completion, Ending, Live, Processes, State, Watcher};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Agents;
 use super::room::Room;
 use crate::clock;
 use crate::conversation;
+
+/// Pieces of a call's output that wait to be shown. It is for the eye: what is too much is left out and counted.
+const LIVE_PIECES: usize = 64;
 
 impl Agents {
     pub(super) async fn run_tool(
@@ -26,9 +31,7 @@ impl Agents {
         (call, approved): (ToolCallId, Option<String>),
         stop: CancellationToken,
     ) {
-        let (log, wanted) = (self.parts().log.clone(), call.clone());
-        let made = tokio::task::spawn_blocking(move || conversation::call_of(&log, task, &wanted)).await;
-        let Ok(Some(made)) = made else {
+        let Some(made) = self.call_of(task, &call).await else {
             let lost = Outcome::error("The call could not be found in the log, so nothing was run.");
             return self.settle(task, (call, String::new()), (lost, None)).await;
         };
@@ -45,6 +48,16 @@ impl Agents {
             return self.settle(task, (call, name), (outcome, None)).await;
         }
         self.run_in_room(task, (call, name, made.input), (approved, stop)).await;
+    }
+
+    /// A call as its model made it: at hand, or in the log when it was made before the start.
+    async fn call_of(&self, task: TaskId, call: &ToolCallId) -> Option<ToolCall> {
+        if let Some(made) = self.desk(task).call(call) {
+            return Some(made);
+        }
+        let (log, wanted) = (self.parts().log.clone(), call.clone());
+        let read = tokio::task::spawn_blocking(move || conversation::call_of(&log, task, &wanted));
+        read.await.ok().flatten()
     }
 
     async fn run_in_room(
@@ -64,8 +77,12 @@ impl Agents {
         };
         let approved = approved.as_deref().and_then(|hash| hash.parse().ok());
         let authority = toolbox.authority(&self.surroundings().config.approvals, approved);
-        let wanted =
-            Call { id: CallId::new(&call.0), tool: &name, args: args.get(), watcher: Watcher::default() };
+        let wanted = Call {
+            id: CallId::new(&call.0),
+            tool: &name,
+            args: args.get(),
+            watcher: self.watcher(task, call.clone()),
+        };
         let settlement = toolbox.plane.call(wanted, &authority, &room.scope, &stop).await;
         let verdict = |verdict, rule: String| {
             Some(ToolVerdict { tool_call_id: call.clone(), verdict, rule, class: toolbox.class_of(&name) })
@@ -89,6 +106,19 @@ impl Agents {
     async fn not_run(&self, task: TaskId, call: (ToolCallId, String), why: &(dyn std::error::Error + Sync)) {
         let outcome = Outcome::error(format!("Not run: {why}. Tell the task above."));
         self.settle(task, call, (outcome, None)).await;
+    }
+
+    /// Shows what a call writes while it runs, also in the background.
+    fn watcher(&self, task: TaskId, call: ToolCallId) -> Watcher {
+        let (watcher, mut written) = mpsc::channel(LIVE_PIECES);
+        let agents = self.clone();
+        self.spawn(async move {
+            while let Some(Live { text, skipped_bytes, .. }) = written.recv().await {
+                let output = ToolOutput { tool_call_id: call.clone(), content: text, skipped_bytes };
+                agents.show(task, output.into());
+            }
+        });
+        Watcher::new(watcher)
     }
 
     /// A command may have gone to the background: then more comes as a message.

@@ -7,6 +7,7 @@
 mod fold;
 mod hub;
 mod limits;
+mod user;
 mod wish;
 
 use std::collections::BTreeMap;
@@ -14,18 +15,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use mxd_core::commit::Seq;
-use mxd_core::decide::{Actor, Op, SessionOp};
+use mxd_core::decide::{Actor, Op};
 use mxd_core::event::Delta;
-use mxd_core::id::{ProjectId, TaskId};
+use mxd_core::id::ProjectId;
 use mxd_core::state::State;
 use mxd_core::tool::{ServerName, SideEffect, ToolName};
 use mxd_store::Log;
 use mxd_tools::proxy::Visit;
-use tokio::sync::{broadcast, mpsc, watch};
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use self::hub::Hub;
 pub(crate) use self::hub::Shown;
+pub use self::user::LookError;
 pub(crate) use self::wish::Wish;
 pub use self::wish::{Receipt, WishError};
 use crate::agents::{Agents, SupplyError, Surroundings};
@@ -67,6 +69,7 @@ pub struct Project {
 #[derive(Debug)]
 struct Shared {
     id: ProjectId,
+    data: PathBuf,
     log: Arc<Log>,
     shown: Arc<Shown>,
     wishes: mpsc::Sender<Wish>,
@@ -83,14 +86,27 @@ impl Project {
     ///
     /// When its log cannot be opened.
     pub async fn open(opening: Opening) -> Result<Self, OpenError> {
-        let limits = opening.surroundings.config.project_limits();
         let folder = opening.data.join("log");
         let (log, state) = tokio::task::spawn_blocking(move || fold::open(&folder)).await??;
-        let log = Arc::new(log);
+        Ok(Self::begin(opening, Arc::new(log), state).await)
+    }
+
+    /// Ends all agents and goes on with other surroundings: other settings, another place. This one is closed then.
+    #[must_use]
+    pub async fn renew(&self, surroundings: Surroundings) -> Self {
+        self.close().await;
+        let Shared { id, data, log, shown, .. } = &*self.shared;
+        let opening = Opening { id: *id, data: data.clone(), surroundings };
+        Self::begin(opening, Arc::clone(log), shown.look(State::clone)).await
+    }
+
+    async fn begin(opening: Opening, log: Arc<Log>, state: State) -> Self {
+        let limits = opening.surroundings.config.project_limits();
         let (wishes, inbox) = mpsc::channel(WAITING_WISHES);
         let deltas = broadcast::Sender::new(DELTAS);
         let head = Seq(*log.head().borrow());
         let shown = Arc::new(Shown::new(state.clone(), head));
+        let data = opening.data.clone();
         let agents = Agents::new(crate::agents::Parts {
             project: opening.id,
             data: opening.data,
@@ -100,17 +116,14 @@ impl Project {
             wishes: wishes.clone(),
             deltas: deltas.clone(),
         });
-        let owed: Vec<TaskId> = owed(&state);
+        let (told, taken_up) = oneshot::channel();
         let hub =
             Hub { log: Arc::clone(&log), state, shown: Arc::clone(&shown), limits, agents: agents.clone() };
-        let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox))));
-        let shared = Shared { id: opening.id, log, shown, wishes, deltas, agents, hub };
-        let project = Self { shared: Arc::new(shared) };
-        for task in owed {
-            // Nobody waits for the answers: what a boot decides is in the log.
-            let _decided = project.wish(Actor::Daemon, Op::Session { task, op: SessionOp::Boot }).await;
-        }
-        Ok(project)
+        let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox, told))));
+        // A loop that broke answers every wish with that.
+        let _broken = taken_up.await;
+        let shared = Shared { id: opening.id, data, log, shown, wishes, deltas, agents, hub };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Its id.
@@ -205,19 +218,4 @@ impl Project {
             let _ended = hub.await;
         }
     }
-}
-
-/// The tasks that have to be looked at after a start: those that something was going on in. The others wait, and
-/// waiting costs nothing.
-fn owed(state: &State) -> Vec<TaskId> {
-    let owes = |task: &TaskId| {
-        let session = state.session(*task);
-        session.is_busy()
-            || session.owes_a_turn()
-            || state.inbox(*task).wants_agent()
-            || !session.background().is_empty()
-            || !session.questions().is_empty()
-            || session.rest() == Some(&mxd_core::event::body::RestReason::Failed)
-    };
-    state.sessions().keys().copied().filter(owes).collect()
 }

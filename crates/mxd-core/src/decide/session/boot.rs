@@ -1,6 +1,7 @@
 //! What is owed after the daemon started again, read from the shape of the log.
 
 use super::answer;
+use super::leave;
 use super::next;
 use super::question;
 use super::route::is_decided_here;
@@ -12,6 +13,7 @@ use crate::time::Millis;
 
 /// Takes up what was going on. Nothing is done twice: a model is asked again, a tool is not run again.
 pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    leave::resume(turn);
     lose_background(turn);
     resume_call(turn);
     lose_tool_calls(turn);
@@ -26,7 +28,10 @@ pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
         return Ok(());
     }
     if turn.session.launching {
-        turn.effect(Effect::Launch { task });
+        // What is still there of an old workplace goes first.
+        if turn.fields()?.leaving.is_none() {
+            turn.effect(Effect::Launch { task });
+        }
         return Ok(());
     }
     if turn.session.finishing.is_some() {

@@ -5,7 +5,7 @@ use crate::event::body::{
     ApprovalScope, CheckFinished, SessionConfig, StopReason, Thinking, ToolCall, ToolCallId, ToolResult,
     ToolVerdict, Usage, Verdict, WorktreeCreated,
 };
-use crate::id::{ApprovalId, ClarificationId};
+use crate::id::{ApprovalId, ClarificationId, TaskId};
 use crate::money::Usd;
 use crate::raw::RawJson;
 
@@ -20,6 +20,18 @@ pub enum SessionOp {
     Launched(Launched),
     /// The workplace could not be made.
     LaunchFailed {
+        /// Why.
+        message: String,
+    },
+    /// The checkout that was to be removed is gone.
+    WorktreeRemoved {
+        /// Where it was.
+        path: String,
+    },
+    /// The checkout that was to be removed stays.
+    WorktreeKept {
+        /// Where it is.
+        path: String,
         /// Why.
         message: String,
     },
@@ -105,6 +117,13 @@ pub enum SessionOp {
     Rewind {
         /// The last commit that still counts.
         to: Seq,
+    },
+    /// The user lets the task, which has not begun, go on from the conversation of another.
+    Fork {
+        /// Whose conversation.
+        source: TaskId,
+        /// The last commit of it that counts.
+        head: Seq,
     },
     /// The user gives the task more money.
     Grant {

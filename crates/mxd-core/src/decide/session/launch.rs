@@ -1,6 +1,7 @@
 //! The workplace of an agent: its checkout and the frozen start of its conversation.
 
 use super::input::Launched;
+use super::leave;
 use super::next::{self, Reading};
 use super::turn::Turn;
 use crate::decide::{Effect, Refusal, report, text};
@@ -8,19 +9,24 @@ use crate::event::body::{
     MessagePosted, NoticeSkipped, OrchestrationStarted, RestReason, TaskStarted, WorktreeFailed,
 };
 use crate::message::{Message, MessageKind, TaskComplete, WorkContext};
-use crate::tree::Status;
+use crate::tree::{Leaving, Status};
 
 /// Whether the agent has to be given a workplace before it can be asked.
 pub(super) fn is_needed(turn: &Turn<'_, '_>) -> Result<bool, Refusal> {
-    let has_worktree = turn.is_root() || turn.fields()?.worktree_path.is_some();
+    let fields = turn.fields()?;
+    let has_worktree = turn.is_root() || (fields.worktree_path.is_some() && fields.leaving.is_none());
     Ok(!has_worktree || !turn.session.opened)
 }
 
-/// Has it made. That it is being made is written down first, so that nobody makes it twice.
+/// Has it made. That it is being made is written down first, so that nobody makes it twice. An old one goes before.
 pub(super) fn launch(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     let title = turn.node()?.title.clone();
     turn.emit(TaskStarted { title });
-    turn.effect(Effect::Launch { task: turn.task });
+    match turn.fields()?.leaving {
+        None => turn.effect(Effect::Launch { task: turn.task }),
+        Some(Leaving::Underway) => {}
+        Some(Leaving::Stuck) => leave::dismiss(turn),
+    }
     Ok(())
 }
 

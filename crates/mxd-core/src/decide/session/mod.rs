@@ -10,6 +10,7 @@ mod finish;
 mod halt;
 mod input;
 mod launch;
+mod leave;
 mod money;
 mod next;
 mod question;
@@ -34,6 +35,16 @@ pub(super) fn let_go(plan: &mut Plan<'_>, task: TaskId) {
     }
 }
 
+/// The checkout of a task is not wanted any more.
+pub(super) fn dismiss_worktree(plan: &mut Plan<'_>, task: TaskId) {
+    leave::dismiss(&mut Turn::of(plan, task));
+}
+
+/// A task is about to go, and its checkout with it. Nobody will hear how that went.
+pub(super) fn remove_worktree(plan: &mut Plan<'_>, task: TaskId) {
+    leave::remove(&mut Turn::of(plan, task));
+}
+
 /// A task is about to go: what it has left of its budget is another's.
 pub(super) fn hand_back(plan: &mut Plan<'_>, task: TaskId, to: TaskId) {
     money::hand_back(&mut Turn::of(plan, task), to);
@@ -50,6 +61,8 @@ pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result
         SessionOp::Boot => boot::boot(&mut turn),
         SessionOp::Launched(launched) => launch::launched(&mut turn, launched),
         SessionOp::LaunchFailed { message } => launch::failed(&mut turn, message),
+        SessionOp::WorktreeRemoved { path } => leave::removed(&mut turn, path),
+        SessionOp::WorktreeKept { path, message } => leave::kept(&mut turn, (&path, message)),
         SessionOp::Answered(answer) => answer::answered(&mut turn, answer),
         SessionOp::Failed(failure) => answer::failed(&mut turn, failure),
         SessionOp::Counted { tokens } => compact::counted(&mut turn, tokens),
@@ -68,6 +81,7 @@ pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result
         SessionOp::Interrupt => halt::interrupt(&mut turn),
         SessionOp::Stop { reason } => halt::stop(&mut turn, reason),
         SessionOp::Rewind { to } => halt::rewind(&mut turn, to),
+        SessionOp::Fork { source, head } => tree_tool::fork_for_user(&mut turn, source, head),
         SessionOp::Grant { amount } => money::grant(&mut turn, amount),
     }
 }

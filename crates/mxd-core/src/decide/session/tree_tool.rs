@@ -255,18 +255,40 @@ fn send(turn: &mut Turn<'_, '_>, wish: SendMessage) -> Result<String, Refusal> {
 /// Lets a task go on from another's conversation: a pointer to it, no copy.
 fn fork(turn: &mut Turn<'_, '_>, wish: &ForkTaskContext, head: Seq) -> Result<String, Refusal> {
     let (source, target) = (find(turn, &wish.source_task_id)?, find(turn, &wish.target_task_id)?);
-    turn.plan.task(source, "have a conversation")?;
-    let (node, _) = turn.plan.task(target, "have a conversation")?;
     let agent = turn.task;
     if source == target || !turn.plan.tree().is_in_subtree(target, agent) || target == agent {
         return Err(Refusal::OutsideSubtree { agent, task: target, wanted: "fork into" });
     }
+    point_to(turn, (source, head), target)?;
+    Ok(fork_result(&ForkSide::Caller { target }))
+}
+
+/// The same as a wish of the user, who may do it anywhere in the tree.
+pub(super) fn fork_for_user(turn: &mut Turn<'_, '_>, source: TaskId, head: Seq) -> Result<(), Refusal> {
+    if turn.plan.actor != Actor::User {
+        return Err(Refusal::UserOnly { wanted: "fork a conversation anywhere in the tree" });
+    }
+    let target = turn.task;
+    if source == target {
+        return Err(Refusal::NothingToFork { task: source });
+    }
+    point_to(turn, (source, head), target)
+}
+
+fn point_to(turn: &mut Turn<'_, '_>, (source, head): (TaskId, Seq), target: TaskId) -> Result<(), Refusal> {
+    turn.plan.task(source, "have a conversation")?;
+    let (node, _) = turn.plan.task(target, "have a conversation")?;
     let begun = turn.plan.state.session(target);
     if begun.is_open() || begun.is_busy() || begun.life().turns > 0 {
         return Err(Refusal::AlreadyBegun { task: target });
     }
-    if !turn.plan.state.session(source).is_open() {
+    let begins = turn.plan.state.session(source);
+    if !begins.is_open() {
         return Err(Refusal::NothingToFork { task: source });
+    }
+    let limit = turn.plan.limits.fork_depth;
+    if begins.lineage().len() >= limit {
+        return Err(Refusal::TooManyForks { task: source, limit });
     }
     let marker = ForkMarker {
         source_task_id: source,
@@ -275,7 +297,7 @@ fn fork(turn: &mut Turn<'_, '_>, wish: &ForkTaskContext, head: Seq) -> Result<St
         target_description: Some(node.description.clone()),
     };
     turn.plan.emit(target, marker);
-    Ok(fork_result(&ForkSide::Caller { target }))
+    Ok(())
 }
 
 fn shown(id: Option<TaskId>) -> String {

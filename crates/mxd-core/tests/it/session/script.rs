@@ -235,6 +235,16 @@ impl Stage {
         self.session(task, SessionOp::Launched(launched))
     }
 
+    /// The worktree that was to be removed is gone.
+    pub(crate) fn vacates(&mut self, task: TaskId) -> Outcome {
+        let path = self.take(|effect| match effect {
+            Effect::RemoveWorktree { task: whose, path, .. } if *whose == task => Some(path.clone()),
+            _ => None,
+        });
+        let path = path.unwrap_or_else(|| panic!("nothing of {task} is to be removed: {:?}", self.work));
+        self.session(task, SessionOp::WorktreeRemoved { path })
+    }
+
     /// The checks were run.
     pub(crate) fn checked(&mut self, task: TaskId, codes: &[i32]) -> Outcome {
         let checking = |effect: &Effect| {

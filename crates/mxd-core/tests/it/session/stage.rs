@@ -33,6 +33,8 @@ pub(crate) struct Stage {
     pub(crate) work: Vec<Effect>,
     /// How many more commits the daemon lives to write, when its end is near.
     pub(crate) fuse: Option<u32>,
+    /// Conversations that were to be removed from the log, with the commit that decided it.
+    pub(crate) prunes: Vec<(TaskId, Seq)>,
     /// What was asked for last.
     pub(crate) last: Option<Op>,
     audit: Audit,
@@ -69,6 +71,7 @@ impl Stage {
             terms: Some(script::terms()),
             work: Vec::new(),
             fuse: None,
+            prunes: Vec::new(),
             last: None,
             audit: Audit::default(),
             arguments: BTreeMap::new(),
@@ -128,6 +131,11 @@ impl Stage {
         if !decision.events.is_empty() {
             outcome.commits += 1;
             self.append(decision.events);
+        }
+        for effect in &decision.effects {
+            if let Effect::PruneConversation { task } = effect {
+                self.prunes.push((*task, Seq(self.commits.len() as u64)));
+            }
         }
         Ok(decision.effects)
     }

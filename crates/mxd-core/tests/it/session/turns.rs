@@ -224,6 +224,7 @@ fn limits_of_turns_tokens_and_time_end_the_asking_and_are_told_once() {
         assert_eq!(notices(&outcome), [&NoticeTopic::Stuck]);
         assert_eq!(stage.say(task, "go on").events.len(), 2, "the message and its copy above, and no more");
         stage.reset(task);
+        stage.vacates(task);
         stage.say(task, "again");
         stage.launches(task);
         assert_eq!(stage.rest(task), Some(&RestReason::Spent), "no reset gives a task another life");

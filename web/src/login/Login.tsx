@@ -1,0 +1,98 @@
+// Logging in: run one command on the machine of the daemon, paste what it prints.
+import { useEffect, useState } from "react";
+import { api } from "../api/client.ts";
+import { Button, CopyButton, ErrorNotice, Field, Spinner } from "../design/controls.tsx";
+import { Logo } from "../design/Icon.tsx";
+import { type KeyPair, makeKeyPair } from "./seal.ts";
+
+interface Challenge {
+  challengeId: string;
+  command: string;
+  expiresAt: number;
+}
+
+export function Login({ onDone }: { onDone: () => void }) {
+  const [keys, setKeys] = useState<KeyPair | undefined>();
+  const [challenge, setChallenge] = useState<Challenge | undefined>();
+  const [sealed, setSealed] = useState("");
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const begin = async (): Promise<void> => {
+    setError(undefined);
+    setChallenge(undefined);
+    try {
+      const pair = await makeKeyPair();
+      setKeys(pair);
+      setChallenge(await api.post<Challenge>("/auth/challenge", { publicKey: pair.publicKey }));
+    } catch (reason) {
+      setError(typeof crypto.subtle === "undefined" ? new Error("The browser allows this only on https or on this machine: open the page at 127.0.0.1.") : reason);
+    }
+  };
+  useEffect(() => {
+    void begin();
+  }, []);
+  const finish = async (): Promise<void> => {
+    if (keys === undefined || challenge === undefined) return;
+    setBusy(true);
+    try {
+      const answer = await keys.open(sealed).catch(() => {
+        throw new Error("That was not made for this page. Run the command that stands here, and paste all it prints.");
+      });
+      await api.post("/auth/login", { challengeId: challenge.challengeId, answer });
+      onDone();
+    } catch (reason) {
+      setError(reason);
+      setSealed("");
+      if (!(reason instanceof Error && reason.message.startsWith("That was not made"))) void begin();
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <main className="login">
+      <div className="login-card">
+        <Logo />
+        <h1>Log in to Matrix</h1>
+        <p className="muted">Whoever can run a command on the machine of the daemon is let in. No password travels.</p>
+        {challenge === undefined && error === undefined && <Spinner label="Making a key for this page" />}
+        {challenge !== undefined && (
+          <form
+            className="stack"
+            onSubmit={(event) => {
+              event.preventDefault();
+              void finish();
+            }}
+          >
+            <div>
+              <h2 className="step">
+                <span className="step-number">1</span> Run this in a terminal there
+              </h2>
+              <div className="exact">
+                <pre tabIndex={0}>{challenge.command}</pre>
+                <CopyButton text={challenge.command} what="the command" />
+              </div>
+            </div>
+            <div>
+              <h2 className="step">
+                <span className="step-number">2</span> Paste what it prints
+              </h2>
+              <Field label="Answer" note="Only this page can open it, and only once.">
+                {(id) => <textarea id={id} className="textarea mono" rows={4} value={sealed} spellCheck={false} autoComplete="off" onChange={(event) => setSealed(event.target.value)} />}
+              </Field>
+            </div>
+            <Button look="primary" type="submit" disabled={busy || sealed.trim() === ""}>
+              Log in
+            </Button>
+          </form>
+        )}
+        {error !== undefined && (
+          <ErrorNotice error={error}>
+            <Button size="small" onClick={() => void begin()}>
+              Start again
+            </Button>
+          </ErrorNotice>
+        )}
+      </div>
+    </main>
+  );
+}

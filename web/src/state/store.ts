@@ -1,0 +1,111 @@
+// Where the state of the open project lives, outside of React: it tells its readers once per frame.
+import { useSyncExternalStore } from "react";
+import { api, path } from "../api/client.ts";
+import { type Connection, follow } from "../api/stream.ts";
+import type { EventPage, Id } from "../api/types.ts";
+import { LIMITS } from "./limits.ts";
+import { EMPTY, type Message, type ProjectState, reduce } from "./reduce.ts";
+
+export interface Shown extends ProjectState {
+  readonly projectId: Id | undefined;
+  readonly connection: Connection;
+  /** Logs that are being asked for. */
+  readonly asking: ReadonlySet<Id>;
+}
+
+const START: Shown = { ...EMPTY, projectId: undefined, connection: "connecting", asking: new Set() };
+
+class Store {
+  private shown: Shown = START;
+  private readonly readers = new Set<() => void>();
+  private frame: number | undefined;
+  private stop: () => void = () => {};
+  private opened: Id[] = [];
+
+  readonly subscribe = (reader: () => void): (() => void) => {
+    this.readers.add(reader);
+    return () => this.readers.delete(reader);
+  };
+
+  readonly get = (): Shown => this.shown;
+
+  /** Follows a project; the one before is let go. */
+  open(projectId: Id): void {
+    if (this.shown.projectId === projectId) return;
+    this.close();
+    this.set({ ...START, projectId });
+    this.stop = follow(projectId, {
+      take: (message) => this.take(message),
+      connection: (connection) => {
+        if (connection !== this.shown.connection) this.set({ ...this.shown, connection });
+      },
+      cursor: () => this.shown.cursor,
+    });
+  }
+
+  close(): void {
+    this.stop();
+    this.stop = () => {};
+    this.opened = [];
+    this.set(START);
+  }
+
+  take(message: Message): void {
+    this.set({ ...this.shown, ...reduce(this.shown, message) });
+  }
+
+  /** Makes sure that the newest page of a log is there; keeps the logs that were looked at last. */
+  async look(task: Id): Promise<void> {
+    this.opened = [task, ...this.opened.filter((id) => id !== task)];
+    for (const old of this.opened.splice(LIMITS.logsKept)) this.take({ kind: "forget", task: old });
+    const log = this.shown.logs[task];
+    if (log !== undefined && !log.stale) return;
+    await this.askFor(task, (projectId) =>
+      this.page(projectId, task, "").then((page) => ({ kind: "newest", task, page })),
+    );
+  }
+
+  async earlier(task: Id): Promise<void> {
+    const log = this.shown.logs[task];
+    const first = log?.events[0]?.seq;
+    if (log === undefined || !log.hasMore || first === undefined) return;
+    await this.askFor(task, (projectId) =>
+      this.page(projectId, task, `&before=${first}`).then((page) => ({ kind: "earlier", task, page })),
+    );
+  }
+
+  private page(projectId: Id, task: Id, more: string): Promise<EventPage> {
+    return api.get<EventPage>(path`/projects/${projectId}/tasks/${task}/events?limit=${LIMITS.page}` + more);
+  }
+
+  private async askFor(task: Id, ask: (projectId: Id) => Promise<Message>): Promise<void> {
+    const projectId = this.shown.projectId;
+    if (projectId === undefined || this.shown.asking.has(task)) return;
+    this.set({ ...this.shown, asking: new Set([...this.shown.asking, task]) });
+    try {
+      const message = await ask(projectId);
+      if (this.shown.projectId === projectId) this.take(message);
+    } finally {
+      const asking = new Set(this.shown.asking);
+      asking.delete(task);
+      this.set({ ...this.shown, asking });
+    }
+  }
+
+  private set(next: Shown): void {
+    if (next === this.shown) return;
+    this.shown = next;
+    // A hidden page gets no frames, and has nobody to show anything to.
+    this.frame ??= requestAnimationFrame(() => {
+      this.frame = undefined;
+      for (const reader of this.readers) reader();
+    });
+  }
+}
+
+export const store = new Store();
+
+/** Reads a part of the state; the reader is told again only when that part changed. */
+export function useShown<T>(pick: (shown: Shown) => T): T {
+  return useSyncExternalStore(store.subscribe, () => pick(store.get()));
+}

@@ -1,0 +1,70 @@
+// A tool call and its result as one card; each tool shows what matters of it.
+import { memo } from "react";
+import { Icon } from "../../design/Icon.tsx";
+import { clock, duration, moment } from "../../text/format.ts";
+import type { ToolItem } from "../items.ts";
+import { useOpen } from "../open.ts";
+import { CallBody } from "./CallBody.tsx";
+import { iconOf, summaryOf, toolName } from "./summary.ts";
+
+interface ToolCardProps {
+  item: ToolItem;
+  live: string | undefined;
+  now: number;
+}
+
+export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProps) {
+  const edits = item.tool === "edit_file" || item.tool === "write_file";
+  const [open, setOpen] = useOpen(item.key, edits || item.result?.isError === true || (item.result?.images.length ?? 0) > 0);
+  const running = item.result === undefined;
+  const shown = open || (running && (live !== undefined || item.approval !== undefined));
+  const { name, server } = toolName(item.tool);
+  return (
+    <section className={`tool ${item.result?.isError === true ? "is-error" : ""} ${running ? "is-running" : ""}`} aria-label={`Tool call ${name}`}>
+      <button type="button" className="tool-head" aria-expanded={shown} onClick={() => setOpen(!shown)}>
+        <Icon name={iconOf(item.tool)} />
+        <span className="tool-name">
+          {name}
+          {server !== undefined && <span className="muted"> of {server}</span>}
+        </span>
+        <span className="tool-summary mono ellipsis">{item.malformed !== undefined ? "arguments that are no JSON object" : summaryOf(item.tool, item.input)}</span>
+        <Outcome item={item} now={now} />
+      </button>
+      {shown && (
+        <div className="tool-body">
+          <CallBody item={item} live={live} />
+          <div className="tool-foot">
+            {item.verdict !== undefined && (
+              <span>
+                {item.verdict.class} · {item.verdict.verdict} by {item.verdict.rule}
+              </span>
+            )}
+            <time title={moment(item.at)}>{clock(item.at)}</time>
+          </div>
+        </div>
+      )}
+    </section>
+  );
+});
+
+function Outcome({ item, now }: { item: ToolItem; now: number }) {
+  const { result } = item;
+  if (result === undefined) {
+    if (item.approval !== undefined && item.approval.given === undefined) return <span className="chip is-amber">needs you</span>;
+    // These calls stay open on purpose until something happens: nothing runs meanwhile.
+    if (item.tool === "yield" || item.tool === "done") return <span className="chip">open</span>;
+    return (
+      <span className="tool-outcome muted num">
+        <span className="spinner" aria-label="running" role="img" /> {duration(Math.max(0, now - item.at))}
+      </span>
+    );
+  }
+  if (result.background !== undefined) return <span className="chip">in the background</span>;
+  const took = duration(Math.max(0, result.at - item.at));
+  return (
+    <span className={`tool-outcome num ${result.isError ? "is-bad" : "muted"}`}>
+      {result.isError && <Icon name="cross" />}
+      {result.isError ? "failed" : ""} {took}
+    </span>
+  );
+}

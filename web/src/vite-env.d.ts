@@ -1,0 +1,2 @@
+// Styles are imported for their effect alone.
+declare module "*.css";

@@ -1,0 +1,17 @@
+// Types of the fixture for tests in TypeScript.
+import type { EventView, Id, Needs, TaskView } from "../src/api/types.ts";
+
+export interface World {
+  tasks: Map<Id, TaskView>;
+  events: EventView[];
+  seq: number;
+  needs: Needs;
+  rootId: Id | undefined;
+  ids: Record<string, Id>;
+}
+
+export const NOW: number;
+export const PROJECT: Id;
+export function ulid(number: number): Id;
+export function demo(): World;
+export function large(tasks: number, rows: number): World;

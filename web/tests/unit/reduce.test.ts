@@ -1,0 +1,149 @@
+// The state of the page: the same whatever way the daemon's messages reach it.
+import { describe, expect, it } from "vitest";
+import type { CommitMessage, EventView, SnapshotMessage, TaskView } from "../../src/api/types.ts";
+import { LIMITS } from "../../src/state/limits.ts";
+import { EMPTY, type Message, NO_NEEDS, type ProjectState, reduce, seqOf } from "../../src/state/reduce.ts";
+
+function task(id: string, fields: Partial<TaskView> = {}): TaskView {
+  return { id, kind: "task", title: id, description: "", children: [], editedBy: "user", createdAt: 1, updatedAt: 1, status: "pending", costUsd: 0, spentUsd: 0, after: [], checks: [], inbox: 0, questions: [], approvals: [], background: [], ...fields };
+}
+
+function said(seq: number, id = "a"): EventView {
+  return { seq, at: seq, task: id, type: "assistant_text", content: `text ${seq}` };
+}
+
+const snapshot = (seq: number, tasks: TaskView[] = [task("a"), task("b")], epoch = 1): Message => ({
+  kind: "snapshot",
+  data: { cursor: `${epoch}-${seq}`, rootId: "a", tasks, needs: NO_NEEDS } satisfies SnapshotMessage,
+});
+
+const commit = (seq: number, more: Partial<CommitMessage> = {}, epoch = 1): Message => ({
+  kind: "commit",
+  cursor: `${epoch}-${seq}`,
+  data: { seq, at: seq, events: [said(seq)], ...more },
+});
+
+const newest = (events: EventView[], cursor: string, hasMore = false): Message => ({ kind: "newest", task: "a", page: { events, hasMore, cursor } });
+
+function after(...messages: Message[]): ProjectState {
+  return messages.reduce(reduce, EMPTY);
+}
+
+const seqs = (state: ProjectState, id = "a"): number[] => (state.logs[id]?.events ?? []).map((event) => event.seq);
+
+describe("reduce", () => {
+  it("reads the number of a cursor and nothing of what is none", () => {
+    expect(seqOf("7-12")).toBe(12);
+    expect(seqOf(undefined)).toBe(-1);
+    expect(seqOf("nonsense")).toBe(-1);
+  });
+
+  it("shows a commit once, however often it is told", () => {
+    const once = after(snapshot(3), newest([said(2), said(3)], "1-3"), commit(4));
+    expect(seqs(once)).toEqual([2, 3, 4]);
+    expect(reduce(once, commit(4))).toBe(once);
+    expect(reduce(once, commit(2))).toBe(once);
+  });
+
+  it("does not repeat what a page already had when the stream catches up", () => {
+    // The page was asked for while commit 5 was on its way.
+    const state = after(snapshot(3), newest([said(3), said(4), said(5)], "1-5"), commit(4), commit(5), commit(6));
+    expect(seqs(state)).toEqual([3, 4, 5, 6]);
+  });
+
+  it("keeps only logs that somebody looks at", () => {
+    const state = after(snapshot(1), commit(2));
+    expect(state.logs).toEqual({});
+    expect(state.cursor).toBe("1-2");
+  });
+
+  it("goes on without a gap after a reconnect that tells the missed commits", () => {
+    const state = after(snapshot(2), newest([said(1), said(2)], "1-2"), commit(3, {}, 2), commit(4, {}, 2), snapshot(4, undefined, 2), commit(5, {}, 2));
+    expect(seqs(state)).toEqual([1, 2, 3, 4, 5]);
+    expect(state.logs["a"]?.stale).toBe(false);
+    expect(state.cursor).toBe("2-5");
+  });
+
+  it("knows that something passed by when a snapshot is ahead", () => {
+    const behind = after(snapshot(2), newest([said(1), said(2)], "1-2"), snapshot(9));
+    expect(behind.logs["a"]?.stale).toBe(true);
+    // A stale log takes nothing more until its newest page is there, or it would have a hole.
+    expect(seqs(reduce(behind, commit(10)))).toEqual([1, 2]);
+    const joined = after(snapshot(2), newest([said(1), said(2)], "1-2"), snapshot(4), newest([said(2), said(3), said(4)], "1-4", true));
+    expect(seqs(joined)).toEqual([1, 2, 3, 4]);
+    const torn = after(snapshot(2), newest([said(1), said(2)], "1-2"), snapshot(90), newest([said(88), said(89), said(90)], "1-90", true));
+    expect(seqs(torn)).toEqual([88, 89, 90]);
+    expect(torn.logs["a"]?.hasMore).toBe(true);
+  });
+
+  it("puts earlier pages in front, once", () => {
+    const page: Message = { kind: "earlier", task: "a", page: { events: [said(1), said(2)], hasMore: false, cursor: "1-4" } };
+    const state = after(snapshot(4), newest([said(3), said(4)], "1-4", true), page, page);
+    expect(seqs(state)).toEqual([1, 2, 3, 4]);
+    expect(state.logs["a"]?.hasMore).toBe(false);
+  });
+
+  it("changes, adds and removes tasks and keeps the others as they were", () => {
+    const before = after(snapshot(1));
+    const state = reduce(before, commit(2, { tasks: [task("c"), task("a", { title: "new" })], removed: ["b"] }));
+    expect(Object.keys(state.tasks).sort()).toEqual(["a", "c"]);
+    expect(state.tasks["a"]?.title).toBe("new");
+    const untouched = reduce(before, commit(2));
+    expect(untouched.tasks).toBe(before.tasks);
+  });
+
+  it("shows text while it comes, and replaces it by what the log says", () => {
+    const delta = (content: string): Message => ({ kind: "delta", data: { task: "a", type: "text_delta", content } });
+    const live = after(snapshot(1), newest([], "1-1"), delta("Hel"), delta("lo"));
+    expect(live.live["a"]?.text).toBe("Hello");
+    const done = reduce(live, commit(2));
+    expect(done.live["a"]?.text).toBe("");
+    expect(seqs(done)).toEqual([2]);
+  });
+
+  it("forgets live output of a call when its result is there, and everything live after a snapshot", () => {
+    const output: Message = { kind: "delta", data: { task: "a", type: "tool_output", toolCallId: "c", content: "x" } };
+    const result: EventView = { seq: 2, at: 2, task: "a", type: "tool_result", toolCallId: "c", content: "x", isError: false };
+    expect(after(snapshot(1), output, commit(2, { events: [result] })).live["a"]?.output).toEqual({});
+    expect(after(snapshot(1), output, snapshot(1)).live).toEqual({});
+  });
+
+  it("does not grow with the time it is open", () => {
+    let state = after(snapshot(0), newest([], "1-0"));
+    for (let seq = 1; seq <= LIMITS.eventsKept * 2; seq += 1) state = reduce(state, commit(seq));
+    const kept = seqs(state);
+    expect(kept.length).toBeLessThanOrEqual(LIMITS.eventsKept + LIMITS.eventsSlack);
+    expect(kept.at(-1)).toBe(LIMITS.eventsKept * 2);
+    expect(state.logs["a"]?.hasMore).toBe(true);
+    const long: Message = { kind: "delta", data: { task: "a", type: "text_delta", content: "x".repeat(LIMITS.liveChars) } };
+    expect(reduce(reduce(state, long), long).live["a"]?.text.length).toBe(LIMITS.liveChars);
+  });
+
+  it("comes to the same log however pages and commits are interleaved", () => {
+    const all = Array.from({ length: 12 }, (_, index) => said(index + 1));
+    let dice = 42;
+    const roll = (sides: number): number => {
+      dice = (Math.imul(dice, 1664525) + 1013904223) >>> 0;
+      return dice % sides;
+    };
+    for (let round = 0; round < 200; round += 1) {
+      let state = after(snapshot(0), newest([], "1-0"));
+      let told = 0;
+      while (told < all.length) {
+        const what = roll(4);
+        if (what === 0) {
+          // A page that knows at least what was told, and perhaps more than that.
+          const to = Math.min(all.length, told + roll(3));
+          const from = Math.max(0, to - 1 - roll(5));
+          state = reduce(state, newest(all.slice(from, to), `1-${to}`, from > 0));
+        } else {
+          told += 1;
+          state = reduce(state, commit(told, { events: [all[told - 1] as EventView] }));
+        }
+      }
+      const shown = seqs(state);
+      const first = shown[0] ?? 1;
+      expect(shown).toEqual(Array.from({ length: 12 - first + 1 }, (_, index) => first + index));
+    }
+  });
+});
