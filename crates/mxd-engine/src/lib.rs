@@ -8,3 +8,4 @@ pub mod git;
 pub mod home;
 pub mod project;
 pub mod prompt;
+pub mod provision;

@@ -112,23 +112,11 @@ impl Place {
             worktree: Root { path: worktree, access },
             scratch,
             repository: None,
-            user: user(),
+            user: User::of_environment(),
             extra: self.extra(),
             network: Network::None,
             limits: Limits::default(),
         }
-    }
-}
-
-/// Whose tools are used: of the user who started this program.
-pub(crate) fn user() -> User {
-    let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    User {
-        name: variable("USER"),
-        home: variable("HOME").into(),
-        path: variable("PATH"),
-        variables: std::env::vars().collect(),
-        committer: None,
     }
 }
 

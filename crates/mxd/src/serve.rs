@@ -7,13 +7,14 @@ use clap::Args;
 use mxd_engine::git::Git;
 use mxd_engine::home::Setup;
 use mxd_server::{Build, Options, Policy};
+use mxd_tools::sandbox::User;
 use secrecy::SecretString;
 use tracing_subscriber::EnvFilter;
 
 use crate::client::{Failure, data_folder};
 use crate::doctor::launcher;
 use crate::mcp::told_to_end;
-use crate::{place, say};
+use crate::say;
 
 /// Days after which a browser has to log in again.
 const SESSION_DAYS: u16 = 30;
@@ -58,7 +59,7 @@ impl Serve {
             home: Setup {
                 data: data_folder()?,
                 launcher: launcher(),
-                user: place::user(),
+                user: User::of_environment(),
                 lookup,
                 git: Git::from_environment(),
             },

@@ -7,7 +7,7 @@ use crate::event::body::{
     ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
     TurnStarted, Verdict,
 };
-use crate::id::TaskId;
+use crate::id::{ClarificationId, TaskId};
 use crate::message::{Message, MessageKind, NoticeTopic};
 use crate::money::Usd;
 use crate::time::Millis;
@@ -22,7 +22,10 @@ impl Session {
                 self.queued = None;
             }
             EventBody::AgentQueued(body) => self.queued = Some(body.ticket),
-            EventBody::OrchestrationStarted(_) => self.launching = false,
+            EventBody::OrchestrationStarted(body) => {
+                self.launching = false;
+                self.withheld = body.withheld.iter().cloned().collect();
+            }
             EventBody::SessionConfig(body) => self.open(body),
             EventBody::Message(body) => self.receive(body),
             EventBody::TurnStarted(body) => self.begin_turn(body, at),
@@ -78,13 +81,12 @@ impl Session {
         match body {
             EventBody::ClarificationRequested(body) => {
                 self.questions.insert(body.id, at);
+                if body.server.is_some() {
+                    self.of_servers.insert(body.id);
+                }
             }
-            EventBody::ClarificationAnswered(body) => {
-                self.questions.remove(&body.id);
-            }
-            EventBody::ClarificationExpired(body) => {
-                self.questions.remove(&body.id);
-            }
+            EventBody::ClarificationAnswered(body) => self.end_question(body.id),
+            EventBody::ClarificationExpired(body) => self.end_question(body.id),
             EventBody::ApprovalRequested(body) => {
                 let (call, tool, call_hash) =
                     (body.tool_call_id.clone(), body.tool.clone(), body.call_hash.clone());
@@ -100,6 +102,11 @@ impl Session {
             }
             _ => {}
         }
+    }
+
+    fn end_question(&mut self, id: ClarificationId) {
+        self.questions.remove(&id);
+        self.of_servers.remove(&id);
     }
 
     /// The conversation is thrown away. What the task has used stays used.

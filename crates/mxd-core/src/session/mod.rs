@@ -62,10 +62,14 @@ pub struct Session {
     pub(crate) context: Context,
     /// Questions to the user without an answer, with the time they were asked.
     pub(crate) questions: BTreeMap<ClarificationId, Millis>,
+    /// Those of them that a tool server asked, which alone is told the answer.
+    pub(crate) of_servers: BTreeSet<ClarificationId>,
     /// Calls that wait for the user's word.
     pub(crate) approvals: BTreeMap<ApprovalId, Waiting>,
     /// Tools that the user allowed for the whole task.
     pub(crate) allowed: BTreeSet<String>,
+    /// Tools about the tree that its agent does not have.
+    pub(crate) withheld: BTreeSet<String>,
     /// Commands that go on in the background.
     pub(crate) background: BTreeSet<String>,
     /// The last calls and what they came to.
@@ -161,8 +165,10 @@ impl Session {
         finishing: None,
         context: Context::EMPTY,
         questions: BTreeMap::new(),
+        of_servers: BTreeSet::new(),
         approvals: BTreeMap::new(),
         allowed: BTreeSet::new(),
+        withheld: BTreeSet::new(),
         background: BTreeSet::new(),
         trace: VecDeque::new(),
         streak: Streak { failures: 0, cut_off: 0, talk: 0, reminded: 0 },
@@ -222,6 +228,11 @@ impl Session {
     /// Calls that wait for the user's word.
     pub fn approvals(&self) -> &BTreeMap<ApprovalId, Waiting> {
         &self.approvals
+    }
+
+    /// Whether its agent does not have this tool, which others have.
+    pub fn is_withheld(&self, tool: &str) -> bool {
+        self.withheld.contains(tool)
     }
 
     /// Commands that go on in the background.

@@ -102,6 +102,8 @@ impl State {
                 persistent: body.persistent,
                 after: body.after.clone(),
                 checks: body.checks.clone(),
+                manifest: body.manifest.clone(),
+                skill: body.skill.clone(),
             }),
         };
         let node = Node {

@@ -154,5 +154,5 @@ fn workplace(task: TaskId) -> Launched {
         reasoning: None,
         terms: None,
     };
-    Launched { worktree: Some(worktree), config, header: "You work here. ".repeat(200) }
+    Launched { worktree: Some(worktree), config, header: "You work here. ".repeat(200), withheld: Vec::new() }
 }

@@ -1,4 +1,4 @@
-//! The desk of a task at work: its conversation, its room, and what can be broken off.
+//! The desk of a task at work: its conversation, its room, its tools, and what can be broken off.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::room::Room;
 use super::talk::Talk;
+use super::toolbox::Toolbox;
 use crate::conversation::Said;
 
 /// What a task needs while it works.
@@ -22,6 +23,7 @@ pub(super) struct Desk {
     calls: Mutex<HashMap<ToolCallId, ToolCall>>,
     pub(super) talk: tokio::sync::Mutex<Option<Talk>>,
     pub(super) room: tokio::sync::Mutex<Option<Arc<Room>>>,
+    pub(super) toolbox: tokio::sync::Mutex<Option<Arc<Toolbox>>>,
     stops: Mutex<Stops>,
 }
 
@@ -39,6 +41,7 @@ impl Desk {
             calls: Mutex::default(),
             talk: tokio::sync::Mutex::default(),
             room: tokio::sync::Mutex::default(),
+            toolbox: tokio::sync::Mutex::default(),
             stops: Mutex::default(),
         }
     }
@@ -104,6 +107,10 @@ impl Desk {
         let room = self.room.lock().await.take();
         if let Some(room) = room {
             room.close().await;
+        }
+        let toolbox = self.toolbox.lock().await.take();
+        if let Some(toolbox) = toolbox {
+            toolbox.servers.close().await;
         }
     }
 }

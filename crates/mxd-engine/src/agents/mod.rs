@@ -5,18 +5,22 @@
 //! that waits has none.
 
 mod checks;
+mod depot;
 mod desk;
+mod elicit;
 mod errand;
 mod launch;
 mod merge;
 mod model;
 mod neighbours;
+mod network;
 mod remove;
 mod room;
 mod search;
 mod summary;
 mod talk;
 mod tool;
+mod toolbox;
 mod user;
 
 use std::collections::{HashMap, HashSet};
@@ -25,18 +29,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mxd_core::commit::Seq;
 use mxd_core::decide::{Alarm, Effect, Op, SessionOp};
-use mxd_core::event::{Delta, Event};
+use mxd_core::event::{Delta, Event, EventBody};
 use mxd_core::id::{ProjectId, TaskId};
 use mxd_core::time::Millis;
 use mxd_llm::Provider;
 use mxd_store::Log;
 use mxd_tools::plane::Plane;
+use mxd_tools::proxy::Proxy;
 use mxd_tools::sandbox::{Sandbox, User};
 use secrecy::SecretString;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::depot::Depot;
+pub use self::depot::SupplyError;
 use self::desk::Desk;
 pub use self::neighbours::{Neighbour, Neighbours};
 pub use self::user::Merge;
@@ -52,7 +59,7 @@ pub struct Surroundings {
     pub config: Config,
     /// The repository.
     pub repository: Repository,
-    /// The tools.
+    /// The program's own tools; those of servers come to them.
     pub plane: Plane,
     /// Where commands run.
     pub sandbox: Sandbox,
@@ -87,6 +94,11 @@ struct Inner {
     parts: Parts,
     desks: Mutex<HashMap<TaskId, Arc<Desk>>>,
     providers: Mutex<HashMap<String, Provider>>,
+    depot: Depot,
+    /// Servers that wait for the user's answer.
+    waiting: Mutex<elicit::Waiting>,
+    /// The way to allowed hosts, once somebody needs it.
+    proxy: tokio::sync::Mutex<Option<Arc<Proxy>>>,
     /// Tasks in whose worktrees somebody has worked since the start.
     visited: Mutex<HashSet<TaskId>>,
     work: TaskTracker,
@@ -99,6 +111,9 @@ impl Agents {
     pub(crate) fn new(parts: Parts) -> Self {
         let closing = CancellationToken::new();
         let inner = Inner {
+            depot: Depot::new(&parts.data),
+            waiting: Mutex::default(),
+            proxy: tokio::sync::Mutex::default(),
             parts,
             desks: Mutex::default(),
             providers: Mutex::default(),
@@ -116,6 +131,10 @@ impl Agents {
 
     pub(crate) fn surroundings(&self) -> &Surroundings {
         &self.inner.parts.surroundings
+    }
+
+    fn depot(&self) -> &Depot {
+        &self.inner.depot
     }
 
     fn desks(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<Desk>>> {
@@ -138,6 +157,12 @@ impl Agents {
         for event in events {
             if let Some(desk) = desks.get(&event.task) {
                 desk.hear((seq, at, event.clone()));
+            }
+            self.hear_answer(event);
+            // What a task may use depends on what is above it.
+            if matches!(event.body, EventBody::TaskMoved(_)) {
+                let agents = self.clone();
+                self.spawn(async move { agents.forget_toolboxes().await });
             }
         }
     }
@@ -231,5 +256,6 @@ impl Agents {
         self.inner.work.close();
         self.drop_everything().await;
         self.inner.work.wait().await;
+        self.inner.proxy.lock().await.take();
     }
 }

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use mxd_core::id::TaskId;
+use mxd_core::tool::EffectSet;
 use mxd_tools::confine::Files;
 use mxd_tools::kept::Kept;
+use mxd_tools::proxy::ProxyError;
 use mxd_tools::sandbox::{Agent, Network, Repository as Shared};
 use mxd_tools::scope::{Access, Root, Scope};
 use mxd_tools::secrets::Secrets;
@@ -16,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Agents;
 use super::desk::Desk;
+use super::network::Way;
 use crate::git::worktree::Worktree;
 use crate::git::{GitError, worktree};
 
@@ -42,6 +45,10 @@ pub(super) struct Place {
 pub(super) enum RoomError {
     #[error("the task has no worktree")]
     NoWorktree,
+    #[error("what it may use is not known: {0}")]
+    Tools(String),
+    #[error("the way to allowed hosts: {0}")]
+    Network(#[from] ProxyError),
     #[error(transparent)]
     Git(#[from] GitError),
     #[error("its folders cannot be used: {0}")]
@@ -77,7 +84,10 @@ impl Agents {
             None => {}
         }
         let place = self.place(desk.task)?;
-        let room = Arc::new(self.make_room(desk.task, place)?);
+        let effects =
+            self.remit(desk.task).await.map_err(|error| RoomError::Tools(error.to_string()))?.effects;
+        let way = self.way_out(effects).await?;
+        let room = Arc::new(self.make_room((desk.task, place), effects, way)?);
         let agents = self.clone();
         let (task, watched, closed) = (desk.task, room.scope.processes.clone(), room.closed.clone());
         self.spawn(async move { agents.watch_background(task, watched, closed).await });
@@ -117,13 +127,19 @@ impl Agents {
         }
     }
 
-    fn make_room(&self, task: TaskId, place: Place) -> Result<Room, RoomError> {
+    fn make_room(
+        &self,
+        (task, place): (TaskId, Place),
+        effects: EffectSet,
+        way: Way,
+    ) -> Result<Room, RoomError> {
         let scratch = self.scratch(task);
         std::fs::create_dir_all(&scratch)?;
         let settings = &self.surroundings().config.sandbox;
         let folder = place.root.path.clone();
-        let agent = self.agent(place, &scratch);
+        let agent = Agent { network: way.network, ..self.agent(place, &scratch) }.held_to(effects);
         let mut settled = agent.settle(self.surroundings().sandbox.level())?;
+        settled.env.extend(way.env);
         let kept = Kept::open(&scratch)?;
         let processes = Processes::open(&scratch, kept.clone())?;
         processes.allow(&mut settled.policy);

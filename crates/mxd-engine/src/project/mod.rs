@@ -10,6 +10,7 @@ mod limits;
 mod user;
 mod wish;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,7 +19,9 @@ use mxd_core::decide::{Actor, Op};
 use mxd_core::event::Delta;
 use mxd_core::id::ProjectId;
 use mxd_core::state::State;
+use mxd_core::tool::{ServerName, SideEffect, ToolName};
 use mxd_store::Log;
+use mxd_tools::proxy::Visit;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
@@ -27,7 +30,8 @@ pub(crate) use self::hub::Shown;
 pub use self::user::LookError;
 pub(crate) use self::wish::Wish;
 pub use self::wish::{Receipt, WishError};
-use crate::agents::{Agents, Surroundings};
+use crate::agents::{Agents, SupplyError, Surroundings};
+use crate::provision::{ManifestReport, ServerReport};
 
 /// Wishes that wait for the loop. Whoever wishes more waits.
 const WAITING_WISHES: usize = 1_024;
@@ -156,6 +160,54 @@ impl Project {
     /// What is being written right now, for the eye.
     pub fn deltas(&self) -> broadcast::Receiver<Delta> {
         self.shared.deltas.subscribe()
+    }
+
+    /// How the servers of its agents are, by the order of the manifest or the settings.
+    ///
+    /// # Errors
+    ///
+    /// When the manifest or what was accepted cannot be read.
+    pub async fn servers(&self) -> Result<Vec<ServerReport>, SupplyError> {
+        self.shared.agents.servers().await
+    }
+
+    /// Accepts what a server offers now, on the user's word: its definitions, and the classes that are given for tools.
+    /// Agents have it from their next call on; what they were told about tools they read when their conversation is next
+    /// summarised.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be looked at, contradicts its manifest, or the disk cannot take it.
+    pub async fn accept_server(
+        &self,
+        server: &ServerName,
+        classes: &BTreeMap<ToolName, SideEffect>,
+    ) -> Result<ServerReport, SupplyError> {
+        self.shared.agents.accept_server(server, classes).await
+    }
+
+    /// Looks for a server again that does not come back by itself.
+    pub async fn retry_server(&self, server: &ServerName) {
+        self.shared.agents.retry_server(server).await;
+    }
+
+    /// The latest visits of its agents to hosts, those that were refused, too, oldest first.
+    pub async fn visits(&self) -> Vec<Visit> {
+        self.shared.agents.visits().await
+    }
+
+    /// The manifest of its agents, and whether the repository has another one now than what was accepted.
+    pub async fn manifest(&self) -> Option<ManifestReport> {
+        self.shared.agents.manifest().await
+    }
+
+    /// Accepts the manifest as it is in the repository now, on the user's word.
+    ///
+    /// # Errors
+    ///
+    /// When it has problems, or the disk cannot take it.
+    pub async fn accept_manifest(&self) -> Result<ManifestReport, SupplyError> {
+        self.shared.agents.accept_manifest().await
     }
 
     /// Ends all agents and waits until nothing of them runs. What was going on is taken up by the next opening.

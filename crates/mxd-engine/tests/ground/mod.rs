@@ -44,14 +44,10 @@ pub(crate) async fn opening(ground: &Path, (id, neighbours): (ProjectId, Neighbo
     let repository = Repository::open(Git::from_environment(), &Lanes::new(), &repo).await.unwrap();
     let launcher = Launcher { program: env!("CARGO_BIN_EXE_mxd-headless").into(), args: Vec::new() };
     let sandbox = Sandbox::probe(launcher, Mode::On).await.unwrap();
-    let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    let user = User {
-        name: variable("USER"),
-        home: variable("HOME").into(),
-        path: variable("PATH"),
-        variables: std::env::vars().collect(),
-        committer: Some(("Agent".into(), "agent@example.org".into())),
-    };
+    let packages = ("MXD_PACKAGES".to_owned(), ground.join("packages").display().to_string());
+    let mut user = User::of_environment();
+    user.committer = Some(("Agent".into(), "agent@example.org".into()));
+    user.variables.push(packages);
     let plane = Plane::new(Registry::built_in().unwrap());
     let surroundings = Surroundings { config, repository, plane, sandbox, user, lookup, neighbours };
     Opening { id, data: data.join("project"), surroundings }

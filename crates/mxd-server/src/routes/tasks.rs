@@ -256,6 +256,8 @@ fn creation(project: &Project, wish: TaskWish, parent: TaskId) -> Answer<Op> {
         budget: wish.budget_usd,
         after: found(project, &wish.after)?,
         checks: wish.checks,
+        manifest: None,
+        skill: None,
     }))
 }
 

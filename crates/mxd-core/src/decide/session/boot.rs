@@ -3,6 +3,7 @@
 use super::answer;
 use super::leave;
 use super::next;
+use super::question;
 use super::route::is_decided_here;
 use super::turn::{Kind, Turn};
 use crate::decide::{Alarm, Effect, Refusal};
@@ -16,6 +17,7 @@ pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     lose_background(turn);
     resume_call(turn);
     lose_tool_calls(turn);
+    question::withdraw_all(turn);
     set_alarms(turn);
     let task = turn.task;
     if !turn.works() {

@@ -87,6 +87,20 @@ pub enum SessionOp {
         /// The answer.
         answer: String,
     },
+    /// A tool server asks the user something in the course of a call.
+    AskForServer {
+        /// Names the question.
+        id: ClarificationId,
+        /// The server.
+        server: String,
+        /// What it asks.
+        question: String,
+    },
+    /// A question of a tool server is of no use any more.
+    WithdrawQuestion {
+        /// Which one.
+        id: ClarificationId,
+    },
     /// Nobody answered a question in time.
     ExpireQuestion {
         /// Which one.
@@ -132,6 +146,8 @@ pub struct Launched {
     pub config: SessionConfig,
     /// What the agent has to know before its first message.
     pub header: String,
+    /// Tools about the tree that it does not have, by the name models use.
+    pub withheld: Vec<String>,
 }
 
 /// What a model answered.

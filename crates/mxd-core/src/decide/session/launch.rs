@@ -32,7 +32,7 @@ pub(super) fn launch(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
 }
 
 pub(super) fn launched(turn: &mut Turn<'_, '_>, launched: Launched) -> Result<(), Refusal> {
-    let Launched { worktree, config, header } = launched;
+    let Launched { worktree, config, header, withheld } = launched;
     // A checkout is there, whatever has become of the wish for it: it has to be known to be removed.
     if let Some(worktree) = worktree {
         turn.emit(worktree);
@@ -41,7 +41,7 @@ pub(super) fn launched(turn: &mut Turn<'_, '_>, launched: Launched) -> Result<()
         return Ok(());
     }
     let (model, provider) = (config.model.clone(), config.provider.clone());
-    turn.emit(OrchestrationStarted { resume: turn.session.begun, model, provider });
+    turn.emit(OrchestrationStarted { resume: turn.session.begun, model, provider, withheld });
     let fresh = !turn.session.opened;
     if fresh {
         turn.emit(config);

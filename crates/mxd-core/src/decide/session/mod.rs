@@ -87,6 +87,10 @@ pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result
         SessionOp::DecideTool { call, head, args } => tree_tool::decide(&mut turn, &call, (head, &args)),
         SessionOp::Checked(checked) => finish::checked(&mut turn, checked),
         SessionOp::AnswerQuestion { id, answer } => question::answer(&mut turn, id, answer),
+        SessionOp::AskForServer { id, server, question } => {
+            question::ask_for_server(&mut turn, id, (server, &question))
+        }
+        SessionOp::WithdrawQuestion { id } => question::withdraw(&mut turn, id),
         SessionOp::ExpireQuestion { id } => question::expire(&mut turn, id),
         SessionOp::Retry { turn: failed } => answer::retry(&mut turn, failed),
         SessionOp::Interrupt => halt::interrupt(&mut turn),

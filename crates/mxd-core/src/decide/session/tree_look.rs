@@ -80,6 +80,8 @@ pub(super) fn task(turn: &Turn<'_, '_>, id: TaskId) -> Result<String, Refusal> {
             let after: Vec<String> = task.after.iter().map(ToString::to_string).collect();
             lines.push(format!("waits for: {}", after.join(", ")));
         }
+        lines.extend(task.manifest.iter().map(|manifest| format!("manifest: {manifest}")));
+        lines.extend(task.skill.iter().map(|skill| format!("skill: {skill}")));
         lines.extend(task.checks.iter().map(|check| format!("check: {check}")));
         lines.push(format!("unread messages: {}", turn.plan.state.inbox(id).len()));
     }

@@ -14,7 +14,7 @@ use crate::decide::{
 use crate::event::body::{BudgetTransferred, ForkMarker, InitialStatus, ToolCallId};
 use crate::id::TaskId;
 use crate::money::Usd;
-use crate::prompt::text::{ForkSide, fork_result};
+use crate::prompt::text::{ForkSide, fork_result, withheld};
 use crate::raw::RawJson;
 use crate::tool::orchestrator::{
     CreateTask, ForkTaskContext, Orchestrator, SERVER, SendMessage, TaskRef, UpdateTask,
@@ -31,6 +31,8 @@ pub(super) fn decide(
     let name = tool.strip_prefix(&format!("mcp__{SERVER}__")).unwrap_or(&tool).to_owned();
     let (text, kind) = if turn.session.interrupted || turn.is_stopped() || !turn.works() {
         ("Not done: the turn was broken off.".to_owned(), Kind::Error)
+    } else if turn.session.is_withheld(&tool) {
+        (withheld(&name), Kind::Error)
     } else {
         match Orchestrator::parse(&name, args.get()) {
             Err(error) => (error.for_model(), Kind::Error),
@@ -134,6 +136,8 @@ fn create(turn: &mut Turn<'_, '_>, wish: CreateTask) -> Result<String, Refusal> 
         status,
         after,
         checks: wish.checks,
+        manifest: wish.manifest.filter(|path| !path.trim().is_empty()),
+        skill: wish.skill.filter(|name| !name.trim().is_empty()),
         color: wish.color.map(Color),
         persistent: wish.persistent.map(Persistence::from),
         ..NewTask::new(parent, wish.title, wish.description)

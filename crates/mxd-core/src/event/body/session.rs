@@ -76,6 +76,9 @@ pub struct OrchestrationStarted {
     pub model: String,
     /// Its provider.
     pub provider: String,
+    /// Tools about the tree that it does not have, by the name models use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
 }
 
 /// An agent has ended, with the totals of its run.

@@ -21,6 +21,8 @@ pub const TAGS: &[&str] = &[
     "task_description",
     "user_request",
     "skills",
+    "skill",
+    "servers",
 ];
 
 /// Bytes of a value beside a tag.

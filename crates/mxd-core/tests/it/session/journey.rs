@@ -58,7 +58,8 @@ impl Journey {
         let is_root = task == self.stage.root();
         let (config, header) = (self.config(), self.first(task));
         let worktree = script::launched(task, is_root, None).worktree;
-        self.stage.session(task, SessionOp::Launched(Launched { worktree, config, header }));
+        self.stage
+            .session(task, SessionOp::Launched(Launched { worktree, config, header, withheld: Vec::new() }));
     }
 
     fn config(&self) -> SessionConfig {

@@ -8,6 +8,7 @@ mod conversation;
 mod failing;
 mod finishing;
 mod forks;
+mod given;
 mod halting;
 mod journey;
 mod places;

@@ -165,7 +165,7 @@ pub(crate) fn launched(task: TaskId, is_root: bool, terms: Option<Terms>) -> Lau
         branch: format!("mxd/{task}"),
         base: "main".into(),
     });
-    Launched { worktree, config: config(terms), header: "where you are".into() }
+    Launched { worktree, config: config(terms), header: "where you are".into(), withheld: Vec::new() }
 }
 
 impl Stage {

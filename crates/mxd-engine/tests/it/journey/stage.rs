@@ -1,6 +1,6 @@
 //! A repository, a project and a model to play a story with.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mxd_core::decide::{Actor, Op, Post};
@@ -35,7 +35,12 @@ impl Stage {
     }
 
     pub(crate) async fn set_with(conversations: Value, settings: Value) -> Self {
-        let (ground, model) = Self::ground(conversations, settings);
+        Self::furnished(conversations, |_| settings).await
+    }
+
+    /// The same with more on the ground: what is put there says the settings.
+    pub(crate) async fn furnished(conversations: Value, furnish: impl FnOnce(&Path) -> Value) -> Self {
+        let (ground, model) = Self::ground(conversations, furnish);
         let project = open(ground.path()).await;
         create_root(&project).await;
         Self { ground, model, project: Some(project) }
@@ -43,15 +48,16 @@ impl Stage {
 
     /// The same for one of several projects.
     pub(crate) async fn set_beside(conversations: Value, beside: (ProjectId, Neighbours)) -> Self {
-        let (ground, model) = Self::ground(conversations, json!({}));
+        let (ground, model) = Self::ground(conversations, |_| json!({}));
         let project = open_beside(ground.path(), beside).await;
         create_root(&project).await;
         Self { ground, model, project: Some(project) }
     }
 
-    fn ground(conversations: Value, settings: Value) -> (TempDir, Rehearsal) {
+    fn ground(conversations: Value, furnish: impl FnOnce(&Path) -> Value) -> (TempDir, Rehearsal) {
         let ground = TempDir::new().unwrap();
         make_repository(&ground.path().join("repo"));
+        let settings = furnish(ground.path());
         let script = json!({ "conversations": conversations }).to_string();
         let script = Script::parse("story.json", &script).unwrap_or_else(|error| panic!("{error}"));
         let model = Rehearsal::start(script).unwrap();
