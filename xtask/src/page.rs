@@ -16,6 +16,25 @@ pub(crate) fn build() -> Vec<Step> {
     vec![Step::npm("ci --no-audit --no-fund"), Step::npm("run build")]
 }
 
+/// Whether there is a browser to look at it with, or one could be installed with the package client of the system.
+pub(crate) fn has_browser() -> bool {
+    Step::npm("run browser").succeeds_quietly()
+}
+
+/// What the page is held to without a browser.
+pub(crate) fn checks() -> Vec<Step> {
+    vec![Step::npm("run check"), Step::npm("test")]
+}
+
+/// What is done with the page in a browser; the last with the real daemon, which has to be there.
+pub(crate) fn journeys() -> Vec<Step> {
+    vec![
+        Step::npm("run e2e"),
+        Step::cargo("build --package mxd --package rehearse"),
+        Step::npm("run e2e:real"),
+    ]
+}
+
 /// What builds the page, where that can be done, and the program with it.
 pub(crate) fn with_program() -> Vec<Step> {
     let program = Step::cargo("build --package mxd");
