@@ -118,7 +118,7 @@ fn install(peer: &Peer) -> Result<PathBuf, String> {
     }
     write(&folder.join("package.json"), "{\"private\":true}\n");
     let mut npm = Command::new("npm");
-    npm.args(["install", "--silent", "--no-audit", "--no-fund", "--no-package-lock", peer.package]);
+    npm.args(["install", "--loglevel=error", "--no-audit", "--no-fund", "--no-package-lock", peer.package]);
     let output = npm.current_dir(&folder).output().map_err(|error| format!("npm: {error}"))?;
     match output.status.success() && program.exists() {
         true => Ok(program),
