@@ -81,9 +81,30 @@ export function servers() {
 export function settings() {
   return {
     defaults: { maxDepth: 4, checks: [], skills: [".mxd/skills"], sandbox: { mode: "on" }, limits: { turns: 1000, agents: 16, wallTimeMs: 86_400_000, tokens: 100_000_000, repeats: 3 }, compaction: { bufferRatio: 0.17, summaryTokens: 16_000 }, host: "127.0.0.1", port: 7433, auth: { enforced: true, sessionDays: 30 } },
-    global: { authGroups: { main: { provider: "anthropic", anthropicApiKey: { set: true } }, spare: { provider: "openai", openaiApiKey: { set: true }, openaiBaseUrl: "http://127.0.0.1:4000/v1" } }, defaultAuth: "main", model: "claude-opus-4-6", childModel: "claude-sonnet-4-6", budgetUsd: 20, approvals: { rules: [{ tool: "bash", args: { command: "git push *" }, decision: "ask" }], fallback: { net: "ask", exec: "allow" } } },
-    repo: { checks: ["cargo test"], sandbox: { network: { deny: ["*.internal"] } }, approvals: { rules: [{ tool: "bash", args: { command: "rm -rf /*" }, decision: "deny" }] } },
+    global: { authGroups: { main: { provider: "anthropic", anthropicApiKey: { set: true } }, spare: { provider: "openai", openaiApiKey: { set: true }, openaiBaseUrl: "http://127.0.0.1:4000/v1" } }, defaultAuth: "main", model: "claude-opus-4-6", childModel: "claude-sonnet-4-6", budgetUsd: 20, approvals: { rules: [{ name: "pushes", tool: "bash", args: [{ at: "/command", glob: "git push *" }], ruling: "ask" }], fallback: { network: "ask", shell: "allow" } } },
+    repo: { checks: ["cargo test"], sandbox: { network: { deny: ["*.internal"] } }, approvals: { rules: [{ name: "no-wiping", tool: "bash", args: [{ at: "/command", glob: "rm -rf /*" }], ruling: "deny" }] } },
     local: { limits: { agents: 8 }, sandbox: { network: { allow: ["example.org"] } } },
-    origins: { authGroups: "user", defaultAuth: "user", model: "user", childModel: "user", budgetUsd: "user", "approvals.rules": "user", "approvals.fallback": "user", checks: "repository", "sandbox.network.deny": "repository", "sandbox.network.allow": "project", "limits.agents": "project" },
   };
+}
+
+/** What holds, by path, and which layer said it. */
+export function resolved(config) {
+  const values = {};
+  const origins = {};
+  const walk = (document, origin, before) => {
+    for (const [key, value] of Object.entries(document)) {
+      const path = before === "" ? key : `${before}.${key}`;
+      const group = typeof value === "object" && value !== null && !Array.isArray(value) && path !== "approvals.fallback" && !path.startsWith("authGroups.");
+      if (group) {
+        walk(value, origin, path);
+      } else {
+        values[path] = value;
+        origins[path] = origin;
+      }
+    }
+  };
+  walk(config.defaults, { from: "default" }, "");
+  for (const [layer, name] of [["global", "user"], ["repo", "repository"], ["local", "project"]]) walk(config[layer], { from: "file", layer: name, file: `${name}/config.json` }, "");
+  const { global, repo, local } = config;
+  return { global, repo, local, resolved: values, origins };
 }

@@ -74,9 +74,9 @@ export function poison(world) {
     if (one.lastLine !== undefined) one.lastLine = attack();
     if (one.agent !== undefined) one.agent = { ...one.agent, why: attack() };
     if (one.branch !== undefined) one.branch = attack();
-    one.checks = one.checks.map(attack);
+    one.checks = one.checks?.map(attack);
     one.color = attack();
-    one.background = one.background.map(attack);
+    one.background = one.background?.map(attack);
   }
   const call = (tool, input, content, more = {}) => {
     next += 1;

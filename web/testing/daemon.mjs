@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BROKEN_PROJECT, NOW, OTHER_PROJECT, PROJECT, ulid } from "./fixture.mjs";
-import { evidence, ledger, money, search, servers, settings } from "./answers.mjs";
+import { evidence, ledger, money, resolved, search, servers, settings } from "./answers.mjs";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
@@ -127,8 +127,8 @@ export class FakeDaemon {
         return { body: { enabled: true, authenticated: this.allowed(request), via: "cookie" } };
       case "challenge": {
         const challengeId = ulid((this.counter += 1));
-        const answer = randomBytes(32);
-        this.challenges.set(challengeId, { answer: answer.toString("base64"), key: body.publicKey });
+        const answer = randomBytes(32).toString("hex");
+        this.challenges.set(challengeId, { answer, key: body.publicKey });
         return { body: { challengeId, command: `mxd auth grant ${body.publicKey.slice(0, 24)}…`, expiresAt: Date.now() + 300_000 } };
       }
       case "login": {
@@ -144,8 +144,8 @@ export class FakeDaemon {
       case "sessions":
         if (request.method === "DELETE") return { body: {} };
         return { body: { sessions: [
-          { id: ulid(70), label: "Chromium on this machine", createdAt: NOW - 86_400_000, lastUsedAt: NOW, expiresAt: NOW + 29 * 86_400_000, current: true },
-          { id: ulid(71), label: "phone", createdAt: NOW - 9 * 86_400_000, lastUsedAt: NOW - 7_200_000, expiresAt: NOW + 21 * 86_400_000 },
+          { id: ulid(70), label: "Chromium on this machine", createdAt: NOW - 86_400_000, expiresAt: NOW + 29 * 86_400_000 },
+          { id: ulid(71), label: "phone", createdAt: NOW - 9 * 86_400_000, expiresAt: NOW + 21 * 86_400_000 },
         ] } };
       default:
         return undefined;
@@ -167,12 +167,12 @@ export class FakeDaemon {
   grant(publicKey) {
     const challenge = [...this.challenges.values()].findLast((one) => one.key.startsWith(publicKey));
     const key = createPublicKey({ key: Buffer.from(challenge.key, "base64"), format: "der", type: "spki" });
-    const sealed = publicEncrypt({ key, oaepHash: "sha256", padding: constants.RSA_PKCS1_OAEP_PADDING }, Buffer.from(challenge.answer, "base64"));
+    const sealed = publicEncrypt({ key, oaepHash: "sha256", padding: constants.RSA_PKCS1_OAEP_PADDING }, Buffer.from(challenge.answer));
     return sealed.toString("base64");
   }
 
   projectsRoot(request, body) {
-    if (request.method === "GET") return { body: this.projects };
+    if (request.method === "GET") return { body: { projects: this.projects } };
     if (!body.path.startsWith("/")) throw new Refusal(400, "path_not_absolute", "The path has to be absolute.", "Write it from the root, such as /home/me/code.");
     const project = { ...this.projects[1], id: ulid((this.counter += 1)), name: body.name ?? body.path.split("/").at(-1), path: body.path };
     this.projects.push(project);
@@ -186,8 +186,9 @@ export class FakeDaemon {
   }
 
   settings(request, layer, body) {
-    if (request.method === "PATCH") merge(this.config[layer], body);
-    return { body: this.config[layer] };
+    if (request.method !== "PATCH") return { body: this.config[layer] };
+    merge(this.config[layer], body);
+    return { body: { config: this.config[layer], restarted: [], restartNeeded: [] } };
   }
 
   inProject(request, url, parts, { body, response }) {
@@ -208,7 +209,7 @@ export class FakeDaemon {
       case "servers":
         return { body: servers() };
       case "config":
-        if (parts[1] === "all") return { body: { ...this.config, resolved: merge(merge({ ...this.config.defaults }, this.config.repo), merge({ ...this.config.global }, this.config.local)) } };
+        if (parts[1] === "all") return { body: resolved(this.config) };
         return this.settings(request, parts[1] === "repo" ? "repo" : "local", body);
       case "blobs": {
         const blob = world.blobs.get(parts[1]);
@@ -228,7 +229,7 @@ export class FakeDaemon {
     if (typeof body.title !== "string" || body.title.trim() === "") throw new Refusal(422, "title_empty", "A task needs a title.", "Say in a few words what is to be done.");
     const id = ulid((this.counter += 1));
     const parentId = body.parentId ?? world.rootId;
-    const task = world.task(id, { kind: body.kind ?? "task", title: body.title, description: body.description ?? "", parentId, status: body.draft ? "draft" : "pending", editedBy: "user", agent: { state: "none", why: "Starts with its first message." } });
+    const task = world.task(id, { kind: body.kind ?? "task", title: body.title, description: body.description ?? "", parentId, status: body.draft ? "draft" : "pending", editedBy: "user", agent: { state: "none", why: "it starts with its first message" } });
     this.commit([{ task: id, type: "task_created", title: body.title }], [id, parentId]);
     return { status: 201, body: task };
   }
@@ -269,7 +270,7 @@ export class FakeDaemon {
   act(task, verb) {
     const states = { stop: "stopped", interrupt: "interrupted", retry: "thinking", continue: "thinking", compact: "compacting" };
     if (verb === "merge" && task.title === "Dark mode") throw new Refusal(409, "merge_conflict", "web/theme.css was changed on main, too.", "Send the task a message: it can rebase and resolve the 2 lines.");
-    if (states[verb] !== undefined) task.agent = { state: states[verb], why: `Because you said ${verb}.`, since: NOW };
+    if (states[verb] !== undefined) task.agent = { state: states[verb], why: `you said ${verb}` };
     if (verb === "close") task.status = "closed";
     if (verb === "merge") task.status = "closed";
     this.commit([{ task: task.id, type: verb === "stop" ? "agent_stopped" : "agent_rested", why: verb }], [task.id]);
@@ -353,7 +354,7 @@ export class FakeDaemon {
     this.world.needs = { ...needs, approvals: needs.approvals.filter((one) => one !== open) };
     const task = tasks.get(open.taskId);
     task.approvals = [];
-    task.agent = { state: "tool", why: "Runs a tool: bash.", since: NOW };
+    task.agent = { state: "tool", why: "bash runs" };
     this.commit([{ task: task.id, type: "approval_given", id: open.approvalId, verdict: body.decision === "deny" ? "deny" : "allow", scope: body.decision, by: "user" }], [task.id], [], true);
     return { body: {} };
   }

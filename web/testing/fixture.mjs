@@ -72,7 +72,8 @@ export class World {
       life: { turns: 0, toolCalls: 0, inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0 },
       ...fields,
     };
-    if (task.kind === "folder") for (const key of ["status", "agent", "life"]) delete task[key];
+    if (task.branch !== undefined && task.parentId !== undefined) task.worktreePath ??= `~/.mxd/worktrees/${task.branch.split("/").at(-1)}`;
+    if (task.kind === "folder") for (const key of ["status", "agent", "life", "costUsd", "spentUsd", "after", "checks", "inbox", "questions", "approvals", "background"]) delete task[key];
     this.tasks.set(id, task);
     if (task.parentId === undefined) this.rootId = id;
     else this.tasks.get(task.parentId).children.push(id);
@@ -170,15 +171,15 @@ ${" "}
 
 function buildTree(world) {
   const id = (n) => ulid(10 + n);
-  const agent = (state, why, minutes = 4) => ({ state, why, since: NOW - minutes * MINUTE });
+  const agent = (state, why) => ({ state, why });
   const life = (turns, toolCalls, inK, outK, readK) => ({
     turns, toolCalls, inputTokens: inK * 1000, outputTokens: outK * 1000,
-    cacheReadTokens: readK * 1000, cacheWriteTokens: inK * 900,
+    cacheReadTokens: readK * 1000, cacheWriteTokens: inK * 900, since: NOW - turns * 2 * MINUTE,
   });
   world.task(id(0), {
     title: "harbour", description: "Ship 0.5: logins that survive a restart, and a page one wants to look at.",
     status: "in_progress", branch: "main", costUsd: 1.84, spentUsd: 6.412, budgetUsd: 20, remainingUsd: 13.588, editedBy: "user",
-    agent: agent("waiting", "it waits for 4 tasks below it, and for your answer", 2),
+    agent: agent("waiting", "it waits for 4 tasks below it, and for your answer"),
     lastLine: "Refresh tokens and Login page are under way; the database migration needs a decision.",
     questions: [ulid(900)], life: life(31, 58, 92, 21, 1410), context: { tokens: 61_200, window: 200_000, estimated: false },
   });
@@ -186,58 +187,53 @@ function buildTree(world) {
   world.task(id(2), {
     title: "Refresh tokens that survive a restart", parentId: id(1), status: "in_progress", color: "blue",
     description: "Refresh tokens live in memory today, so a restart logs everybody out.\n\nStore **families** of tokens; rotating one revokes the one before. A replayed token ends the whole family.\n\n- keep the wire format\n- tolerate 30 s of clock skew\n- `cargo test -p harbour-api` has to pass",
-    branch: "mxd/refresh-tokens", baseBranch: "main", worktreePath: "~/.mxd/worktrees/harbour/refresh-tokens",
+    branch: "mxd/01KA2M8HG753VKTG8E000CMXDA/refresh-tokens", worktreePath: "~/.mxd/worktrees/harbour/refresh-tokens",
     costUsd: 1.312, spentUsd: 1.312, budgetUsd: 4, remainingUsd: 2.688, checks: ["cargo test -p harbour-api", "cargo clippy -- -D warnings"],
-    agent: agent("tool", "bash runs", 1), lastLine: "bash cargo test -p harbour-api", inbox: 1, background: ["dev-server"],
-    diff: { files: 4, additions: 212, deletions: 40 }, life: life(18, 41, 64, 15, 802), context: { tokens: 84_310, window: 200_000, estimated: false },
+    agent: agent("tool", "bash runs"), lastLine: "bash cargo test -p harbour-api", inbox: 1, background: ["dev-server"], life: life(18, 41, 64, 15, 802), context: { tokens: 84_310, window: 200_000, estimated: false },
   });
   world.task(id(3), {
     title: "Rate limiting", parentId: id(1), status: "in_progress", color: "purple", branch: "mxd/rate-limiting", costUsd: 0.41, spentUsd: 0.41,
-    agent: agent("asking", "it needs your permission to call bash", 6), lastLine: "bash cargo add governor", approvals: [ulid(901)],
-    diff: { files: 2, additions: 61, deletions: 3 }, life: life(7, 14, 22, 4, 120), context: { tokens: 31_000, window: 200_000, estimated: true },
+    agent: agent("asking", "it needs your permission to call bash"), lastLine: "bash cargo add governor", approvals: [ulid(901)], life: life(7, 14, 22, 4, 120), context: { tokens: 31_000, window: 200_000, estimated: true },
   });
   world.task(id(4), {
     title: "Sessions in SQLite", parentId: id(1), status: "passed", branch: "mxd/sessions-sqlite", costUsd: 0.87, spentUsd: 0.87,
-    agent: agent("done", "its checks passed on 3f9c2ab", 52), lastLine: "Sessions are rows now; 14 tests, migration included.",
-    diff: { files: 9, additions: 402, deletions: 118 }, life: life(22, 60, 80, 18, 900), checks: ["cargo test -p harbour-store"],
+    agent: agent("done", "its checks passed on 3f9c2ab"), lastLine: "Sessions are rows now; 14 tests, migration included.", life: life(22, 60, 80, 18, 900), checks: ["cargo test -p harbour-store"],
   });
   world.task(id(5), { kind: "folder", title: "web", parentId: id(0), color: "orange" });
   world.task(id(6), {
     title: "Login page", parentId: id(5), status: "in_progress", branch: "mxd/login-page", costUsd: 0.552, spentUsd: 0.552, color: "orange",
-    agent: agent("thinking", "the model works on turn 9", 0), lastLine: "The form posts without JavaScript, too.",
-    diff: { files: 6, additions: 148, deletions: 12 }, life: life(9, 20, 30, 9, 260), context: { tokens: 44_900, window: 200_000, estimated: false },
+    agent: agent("thinking", "the model works on turn 9"), lastLine: "The form posts without JavaScript, too.", life: life(9, 20, 30, 9, 260), context: { tokens: 44_900, window: 200_000, estimated: false },
   });
   world.task(id(7), {
     title: "Dark mode", parentId: id(5), status: "verify", branch: "mxd/dark-mode", costUsd: 0.33, spentUsd: 0.33,
-    agent: agent("waiting", "it says it is done and waits for a review", 18), lastLine: "Both themes pass AA contrast.",
-    diff: { files: 3, additions: 88, deletions: 31 }, life: life(8, 16, 25, 6, 190),
+    agent: agent("waiting", "it says it is done and waits for a review"), lastLine: "Both themes pass AA contrast.", life: life(8, 16, 25, 6, 190),
   });
   world.task(id(8), {
     title: "Accessibility audit", parentId: id(5), status: "pending", after: [id(6), id(7)],
-    agent: agent("blocked", "it starts when Login page and Dark mode are passed or closed", 40),
+    agent: agent("blocked", "it starts when Login page and Dark mode are passed or closed"),
     description: "Run axe over every view and fix what it finds.",
   });
   world.task(id(9), {
     title: "Migrate the database", parentId: id(0), status: "failed", branch: "mxd/migrate-db", costUsd: 0.62, spentUsd: 0.62, color: "red",
-    agent: agent("failed", "the model could not be asked: the provider answered 529 five times", 12), lastLine: "error: provider overloaded",
+    agent: agent("failed", "the model could not be asked: the provider answered 529 five times"), lastLine: "error: provider overloaded",
     life: life(12, 30, 40, 8, 300),
   });
   world.task(id(10), {
     title: "Benchmarks of the token store", parentId: id(0), status: "in_progress", branch: "mxd/bench", costUsd: 0.5, spentUsd: 0.5, budgetUsd: 0.5, remainingUsd: 0,
-    agent: agent("spent", "it has used up its $0.50; grant more to let it go on", 25), lastLine: "Half of the table is measured.", life: life(6, 11, 12, 3, 60),
+    agent: agent("spent", "it has used up its $0.50; grant more to let it go on"), lastLine: "Half of the table is measured.", life: life(6, 11, 12, 3, 60),
   });
   world.task(id(11), {
     title: "Release notes", parentId: id(0), status: "in_progress", costUsd: 0.12, spentUsd: 0.12,
-    agent: agent("stuck", "it made the same call 3 times and was brought to rest", 33), lastLine: "edit_file CHANGELOG.md", life: life(3, 5, 6, 1, 20),
+    agent: agent("stuck", "it made the same call 3 times and was brought to rest"), lastLine: "edit_file CHANGELOG.md", life: life(3, 5, 6, 1, 20),
   });
   world.task(id(12), {
     title: "Nightly dependency check", parentId: id(0), status: "pending", persistent: "reset", color: "gray",
-    agent: agent("stopped", "stopped by you; a message starts it again", 300), costUsd: 0.048, spentUsd: 0.048,
+    agent: agent("stopped", "stopped by you; a message starts it again"), costUsd: 0.048, spentUsd: 0.048,
   });
   world.task(id(13), { title: "Write the operator's guide", parentId: id(0), status: "draft", editedBy: "user", color: "green", description: "Outline only so far." });
   world.task(id(14), {
     title: "Telemetry without names", parentId: id(0), status: "closed", costUsd: 0.21, spentUsd: 0.21,
-    agent: agent("done", "it was put away", 170), life: life(4, 9, 9, 2, 40),
+    agent: agent("done", "it was put away"), life: life(4, 9, 9, 2, 40),
   });
   return { root: id(0), refresh: id(2), rate: id(3), sessions: id(4), login: id(6), dark: id(7), audit: id(8), migrate: id(9), bench: id(10), stuck: id(11), draft: id(13) };
 }
@@ -344,6 +340,9 @@ export function demo() {
   };
   world.blobs.set("demo-image", { type: "image/png", bytes: picture(360, 140) });
   world.diffs.set(ids.refresh, diffOf(PATCH));
+  for (const [id, additions, deletions] of [[ids.rate, 61, 3], [ids.sessions, 402, 118], [ids.dark, 88, 31]]) {
+    world.diffs.set(id, { base: "9a41c07", head: "77b0c1e", dirty: false, truncated: false, files: [{ path: "changed.rs", status: "modified", additions, deletions, binary: false, patch: "@@ -1 +1 @@\n-old\n+new" }] });
+  }
   world.ids = ids;
   return world;
 }
@@ -363,11 +362,11 @@ function diffOf(patch) {
 /** A project with many tasks and one long log, for the numbers. */
 export function large(tasks, rows) {
   const world = new World();
-  const root = world.task(ulid(5000), { title: "large", status: "in_progress", agent: { state: "waiting", why: "it waits for tasks below it", since: NOW } });
+  const root = world.task(ulid(5000), { title: "large", status: "in_progress", agent: { state: "waiting", why: "it waits for tasks below it" } });
   for (let i = 1; i < tasks; i += 1) {
     const parentId = i % 10 === 1 ? root.id : ulid(5000 + i - ((i - 1) % 10));
     const state = ["thinking", "waiting", "tool", "done", "blocked"][i % 5];
-    world.task(ulid(5000 + i), { title: `Task ${i} of many`, parentId, status: state === "done" ? "passed" : "in_progress", costUsd: i / 1000, lastLine: `Line ${i}: the newest thing that was said.`, agent: { state, why: "for the numbers", since: NOW } });
+    world.task(ulid(5000 + i), { title: `Task ${i} of many`, parentId, status: state === "done" ? "passed" : "in_progress", costUsd: i / 1000, lastLine: `Line ${i}: the newest thing that was said.`, agent: { state, why: "for the numbers" } });
   }
   const busy = ulid(5001);
   for (let i = 0; i < rows; i += 3) {

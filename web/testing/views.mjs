@@ -26,7 +26,7 @@ export function views(ids, project) {
     { name: "menu", path: task(ids.refresh), ready: ".chat-row", act: menu },
     { name: "dialog", path: task(ids.refresh), ready: ".chat-row", act: dialog },
     { name: "help", path: at(), ready: ".tree-row", act: (page) => page.locator("body").press("?") },
-    { name: "missing", path: task("01HAAAAAAAAAAAAAAAAAAAAAAA"), ready: ".main .empty strong" },
+    { name: "missing", path: task("01HAAAAAAAAAAAAAAAAAAAAAAA"), ready: ".main .empty h1" },
   ];
 }
 

@@ -88,6 +88,9 @@ pub(crate) struct BenchArgs {
     /// Measure less: faster and less exact
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Install other programs that do the same and measure them as well, where a benchmark knows some
+    #[arg(long)]
+    pub(crate) peers: bool,
 }
 
 /// What `cargo xtask chaos` was asked to do.

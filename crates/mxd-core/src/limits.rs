@@ -51,6 +51,10 @@ pub struct Limits {
     pub questions_per_task: usize,
     /// How long a question waits for its answer; zero is for ever.
     pub question_ms: u64,
+    /// Agents of a project that work at the same time; zero is without limit. Others wait for a place.
+    pub agents: usize,
+    /// Conversations of closed tasks that are kept; the oldest go first.
+    pub closed_conversations: usize,
     /// Messages that enter a conversation at once.
     pub messages_per_turn: usize,
     /// Bytes of them together, apart from the first.
@@ -108,6 +112,8 @@ impl Limits {
         check_bytes: 2_000,
         questions_per_task: 20,
         question_ms: 0,
+        agents: 0,
+        closed_conversations: usize::MAX,
         messages_per_turn: 100,
         message_bytes_per_turn: 512 * 1024,
         turns_per_task: 0,

@@ -1,12 +1,21 @@
 // What the daemon says, as types. The names are those of its JSON.
 
-export type Id = string;
+import type * as S from "./schema.ts";
 
-export interface ApiErrorBody {
-  code: string;
-  message: string;
-  hint?: string;
-}
+export type Id = string;
+export type { ApprovalNeed, Needs, ProjectView, SessionView } from "./schema.ts";
+
+export type ApiErrorBody = S.ErrorPart;
+export type TroubleNeed = S.Trouble;
+export type ClarificationNeed = S.ClarificationNeed & { options?: string[] };
+export type EventPage = Omit<S.Events, "events"> & { events: EventView[] };
+export type DiffFile = S.FileView;
+export type DiffView = S.Diff;
+export type CommitLine = S.GitCommit;
+export type CheckRun = S.CheckView;
+export type LedgerCall = S.CallView;
+export type MoneyView = S.Money;
+export type SearchView = S.Found;
 
 export type Status = "draft" | "pending" | "in_progress" | "verify" | "passed" | "failed" | "closed";
 
@@ -28,69 +37,12 @@ export type AgentState =
   | "failed"
   | "done";
 
-export interface AgentView {
-  state: AgentState;
-  why: string;
-  since?: number;
-}
+/** A task as it comes over the wire: a folder has nothing of what only tasks have. */
+export type TaskOnWire = S.TaskView;
 
-export interface ProjectView {
-  id: Id;
-  name: string;
-  path: string;
-  pathExists: boolean;
-  createdAt: number;
-  rootId: Id;
-  state: "open" | "broken";
-  problem?: string;
-  baseBranch?: string;
-  counts: Partial<Record<Status, number>>;
-  costUsd: number;
-  running: number;
-  needs: number;
-}
-
-export interface LifeView {
-  turns: number;
-  toolCalls: number;
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-}
-
-export interface TaskView {
-  id: Id;
-  kind: "task" | "folder";
-  title: string;
-  description: string;
-  parentId?: Id;
-  children: Id[];
-  color?: string;
-  editedBy: "user" | "agent";
-  createdAt: number;
-  updatedAt: number;
-  status?: Status;
-  branch?: string;
-  baseBranch?: string;
-  worktreePath?: string;
-  costUsd: number;
-  spentUsd: number;
-  budgetUsd?: number;
-  remainingUsd?: number;
-  persistent?: "reset" | "continue";
-  after: Id[];
-  checks: string[];
-  agent?: AgentView;
-  lastLine?: string;
-  inbox: number;
-  questions: Id[];
-  approvals: Id[];
-  background: string[];
-  context?: { tokens: number; window: number; estimated: boolean };
-  life?: LifeView;
-  diff?: { files: number; additions: number; deletions: number };
-}
+/** A task with everything filled in that is left out where there is nothing to say. */
+export type TaskView = TaskOnWire &
+  Required<Pick<TaskOnWire, "costUsd" | "spentUsd" | "after" | "checks" | "inbox" | "questions" | "approvals" | "background">>;
 
 export interface BlobRef {
   blob: string;
@@ -210,56 +162,20 @@ export function known(event: EventView): KnownEvent {
   return event as unknown as KnownEvent;
 }
 
-export interface ApprovalNeed {
-  taskId: Id;
-  taskTitle: string;
-  approvalId: Id;
-  callId: string;
-  tool: string;
-  args: unknown;
-  argsDigest: string;
-  rule?: string;
-  at: number;
-}
-
-export interface ClarificationNeed {
-  taskId: Id;
-  taskTitle: string;
-  clarificationId: Id;
-  question: string;
-  options?: string[];
-  at: number;
-  expiresAt?: number;
-}
-
-export interface TroubleNeed {
-  taskId: Id;
-  taskTitle: string;
-  why: string;
-  at: number;
-}
-
-export interface Needs {
-  approvals: ApprovalNeed[];
-  clarifications: ClarificationNeed[];
-  failed: TroubleNeed[];
-  conflicts: TroubleNeed[];
-}
-
 export interface SnapshotMessage {
   cursor: string;
   rootId: Id;
-  tasks: TaskView[];
-  needs: Needs;
+  tasks: TaskOnWire[];
+  needs: S.Needs;
 }
 
 export interface CommitMessage {
   seq: number;
   at: number;
   events: EventView[];
-  tasks?: TaskView[];
+  tasks?: TaskOnWire[];
   removed?: Id[];
-  needs?: Needs;
+  needs?: S.Needs;
 }
 
 export interface DeltaMessage {
@@ -272,66 +188,6 @@ export interface DeltaMessage {
   state?: string;
   toolCallId?: string;
   message?: string;
-}
-
-export interface EventPage {
-  events: EventView[];
-  hasMore: boolean;
-  cursor: string;
-}
-
-export interface DiffFile {
-  path: string;
-  oldPath?: string;
-  status: string;
-  additions: number;
-  deletions: number;
-  patch?: string;
-  binary: boolean;
-}
-
-export interface DiffView {
-  base: string;
-  head: string;
-  dirty: boolean;
-  files: DiffFile[];
-  truncated: boolean;
-}
-
-export interface CommitLine {
-  hash: string;
-  message: string;
-  at: number;
-  author: string;
-}
-
-export interface CheckRun {
-  command: string;
-  exitCode?: number;
-  treeHash: string;
-  at: number;
-  output: string;
-}
-
-export interface LedgerCall {
-  seq: number;
-  at: number;
-  callId: string;
-  tool: string;
-  class?: string;
-  verdict?: string;
-  rule?: string;
-  durationMs?: number;
-  ok?: boolean;
-  line: string;
-}
-
-export interface MoneyView {
-  totalUsd: number;
-  tasks: (Usage & { taskId: Id; title: string; costUsd: number; budgetUsd?: number })[];
-  series: { at: number; usd: number; tokens: number }[];
-  cache: { hitRate: number; breaks: { at: number; taskId: Id; reason: string }[] };
-  escrow: { at: number; from?: Id; to?: Id; usd: number; kind: string }[];
 }
 
 export interface ServerTool {
@@ -350,32 +206,16 @@ export interface ServerView {
   drift?: unknown;
 }
 
+/** Where a value comes from: nobody said anything, or a file of a layer did. */
+export type Origin = { from: "default" } | { from: "file"; layer: string; file: string };
+
 export interface ConfigAll {
   global: Record<string, unknown>;
   repo: Record<string, unknown>;
   local: Record<string, unknown>;
+  /** What holds, by path such as `limits.agents`. */
   resolved: Record<string, unknown>;
-  origins: Record<string, string>;
-}
-
-export interface SearchView {
-  tasks: { taskId: Id; title: string; line: string }[];
-  log: { seq: number; taskId: Id; line: string }[];
-}
-
-export interface SessionView {
-  id: Id;
-  label?: string;
-  createdAt: number;
-  lastUsedAt?: number;
-  expiresAt: number;
-  current?: boolean;
-}
-
-export interface Health {
-  status: "ok" | "starting";
-  version: string;
-  gitHash: string;
-  uptimeMs: number;
-  epoch: string | number;
+  origins: Record<string, Origin>;
+  /** What is wrong with the files; then nothing holds. */
+  problem?: string;
 }

@@ -136,10 +136,12 @@ export function toneOf(shape: string): Tone {
   return SHAPES[shape]?.tone ?? "still";
 }
 
-export function Glyph({ shape }: { shape: string }) {
+/** Hidden from whoever listens where words beside it say the same. */
+export function Glyph({ shape, hidden = false }: { shape: string; hidden?: boolean }) {
   const drawn = SHAPES[shape] ?? SHAPES["none"];
+  const named = hidden ? { "aria-hidden": true } : { role: "img", "aria-label": nameOf(shape) };
   return (
-    <svg className={`glyph is-${drawn?.tone ?? "still"}`} viewBox="0 0 16 16" role="img" aria-label={nameOf(shape)}>
+    <svg className={`glyph is-${drawn?.tone ?? "still"}`} viewBox="0 0 16 16" {...named}>
       {drawn?.shape}
     </svg>
   );

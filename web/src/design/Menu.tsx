@@ -62,7 +62,8 @@ export function Menu({ label, place, entries, onClose }: MenuProps) {
         <Entry key={index} entry={entry} onClose={onClose} />
       ))}
     </div>,
-    document.body,
+    // Inside of a landmark, so that whoever jumps from one to the next finds it; the bar is always there.
+    document.querySelector("header.header") ?? document.body,
   );
 }
 

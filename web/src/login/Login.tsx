@@ -18,7 +18,6 @@ export function Login({ onDone }: { onDone: () => void }) {
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const begin = async (): Promise<void> => {
-    setError(undefined);
     setChallenge(undefined);
     try {
       const pair = await makeKeyPair();
@@ -34,6 +33,7 @@ export function Login({ onDone }: { onDone: () => void }) {
   const finish = async (): Promise<void> => {
     if (keys === undefined || challenge === undefined) return;
     setBusy(true);
+    setError(undefined);
     try {
       const answer = await keys.open(sealed).catch(() => {
         throw new Error("That was not made for this page. Run the command that stands here, and paste all it prints.");
@@ -87,7 +87,13 @@ export function Login({ onDone }: { onDone: () => void }) {
         )}
         {error !== undefined && (
           <ErrorNotice error={error}>
-            <Button size="small" onClick={() => void begin()}>
+            <Button
+              size="small"
+              onClick={() => {
+                setError(undefined);
+                void begin();
+              }}
+            >
               Start again
             </Button>
           </ErrorNotice>

@@ -14,7 +14,7 @@ export async function makeKeyPair(): Promise<KeyPair> {
     publicKey: toBase64(new Uint8Array(spki)),
     open: async (sealed) => {
       const secret = await crypto.subtle.decrypt(RSA, pair.privateKey, fromBase64(sealed));
-      return toBase64(new Uint8Array(secret));
+      return new TextDecoder().decode(secret);
     },
   };
 }

@@ -55,7 +55,7 @@ export function NeedsView({ project }: { project: Id }) {
   }, [key, list]);
   const chosen = current !== undefined && current.key === key ? current : undefined;
   useKeys([
-    { key: "j", act: () => show(key === undefined ? 0 : index + 1) },
+    { key: "j", act: () => show(chosen === undefined ? index : index + 1) },
     { key: "k", act: () => show(index - 1) },
     { key: "a", act: () => chosen?.decide?.("once") },
     { key: "t", act: () => chosen?.decide?.("task") },
@@ -82,17 +82,19 @@ export function NeedsView({ project }: { project: Id }) {
         <ol ref={cards} className="needs plain-list">
           {list.map((need) => (
             <li key={need.key}>
-              <section id={`need-${need.key}`} className={`need-card ${need.key === key ? "is-current" : ""}`} tabIndex={-1} aria-label={`${need.what}: ${need.title}`} onFocus={() => setKey(need.key)} onClick={() => setKey(need.key)}>
+              <div role="group" id={`need-${need.key}`} className={`need-card ${need.key === key ? "is-current" : ""}`} tabIndex={-1} aria-label={`${need.what}: ${need.title}`} onFocus={() => setKey(need.key)} onClick={() => setKey(need.key)}>
                 <h2 className="need-head">
                   <Icon name={need.icon} />
                   <span className="muted">{need.what}</span>
                   <Link to={{ view: "task", project, task: need.taskId, tab: "chat" }}>{need.title}</Link>
-                  <time className="muted num" title={moment(need.at)}>
-                    {ago(need.at, now)}
-                  </time>
+                  {need.at > 0 && (
+                    <time className="muted num" title={moment(need.at)}>
+                      {ago(need.at, now)}
+                    </time>
+                  )}
                 </h2>
                 {need.card}
-              </section>
+              </div>
             </li>
           ))}
         </ol>

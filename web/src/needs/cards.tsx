@@ -30,8 +30,8 @@ export function answer(need: ClarificationNeed, text: string): Promise<boolean> 
 
 export function ApprovalCard({ need, keys }: { need: ApprovalNeed; keys: boolean }) {
   const { name, server } = toolName(need.tool);
-  const bash = need.tool === "bash" && typeof (need.args as { command?: unknown } | null)?.command === "string";
-  const exact = bash ? String((need.args as { command: string }).command) : JSON.stringify(need.args, null, 2);
+  const bash = server === undefined && name === "bash" && typeof (need.args as { command?: unknown } | null)?.command === "string";
+  const exact = bash ? String((need.args as { command: string }).command) : JSON.stringify(need.args ?? {}, null, 2);
   return (
     <>
       <p>

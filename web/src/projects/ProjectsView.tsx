@@ -2,17 +2,17 @@
 import { useState } from "react";
 import { api, path } from "../api/client.ts";
 import type { ProjectView } from "../api/types.ts";
-import { Button, ErrorNotice, Field, Spinner } from "../design/controls.tsx";
+import { Button, Dialog, ErrorNotice, Field, Spinner } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
-import { prompt } from "../shell/dialogs.tsx";
+import { openDialog, prompt } from "../shell/dialogs.tsx";
 import { Link } from "../shell/Link.tsx";
 import { go } from "../shell/router.ts";
 import { attempt } from "../shell/toasts.tsx";
 import type { Asked } from "../shell/useAsk.ts";
 import { many, usd } from "../text/format.ts";
 
-export function ProjectsView({ projects }: { projects: Asked<ProjectView[]> }) {
-  const list = projects.value;
+export function ProjectsView({ projects }: { projects: Asked<{ projects: ProjectView[] }> }) {
+  const list = projects.value?.projects;
   return (
     <div className="view-scroll" tabIndex={0} role="region" aria-label="Projects">
       <div className="view-page">
@@ -68,6 +68,23 @@ function Project({ project, changed }: { project: ProjectView; changed: () => vo
   );
 }
 
+function Notes({ notes, close }: { notes: readonly string[]; close: () => void }) {
+  return (
+    <Dialog title="The project is added" onClose={close}>
+      <ul>
+        {notes.map((note) => (
+          <li key={note}>{note}</li>
+        ))}
+      </ul>
+      <div className="dialog-foot">
+        <Button look="primary" onClick={close} autoFocus>
+          Understood
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
 function Add({ changed }: { changed: () => void }) {
   const [folder, setFolder] = useState("");
   const [init, setInit] = useState(false);
@@ -79,6 +96,7 @@ function Add({ changed }: { changed: () => void }) {
       changed();
       setFolder("");
       go({ view: "tree", project: project.id });
+      if (project.notes !== undefined && project.notes.length > 0) openDialog((close) => <Notes notes={project.notes ?? []} close={close} />);
     } catch (reason) {
       setError(reason);
     }

@@ -1,4 +1,4 @@
-// Which calls run, which ask and which are denied: rules in order, and what holds when none fits.
+// Which calls run, which ask and which are denied: rules by name, and what holds when none fits.
 import type { ConfigAll, Id } from "../api/types.ts";
 import { Button } from "../design/controls.tsx";
 import { openDialog } from "../shell/dialogs.tsx";
@@ -7,12 +7,14 @@ import { RulesDialog } from "./RulesDialog.tsx";
 import { SettingRow } from "./SettingRow.tsx";
 
 interface Rule {
+  name?: string;
   tool?: string;
-  args?: Readonly<Record<string, unknown>>;
-  decision?: string;
+  effect?: string;
+  args?: readonly unknown[];
+  ruling?: string;
 }
 
-const FALLBACK: Setting = { path: "approvals.fallback", name: "When no rule fits", says: "By class of the tool, as JSON: allow, ask or deny.", kind: "json", repo: false };
+const FALLBACK: Setting = { path: "approvals.fallback", name: "When no rule fits", says: "By what the tool does (read, write, network, shell, chain), as JSON: allow, ask or deny.", kind: "json", repo: false };
 
 export function Approvals({ project, config, changed }: { project: Id; config: ConfigAll; changed: () => void }) {
   return (
@@ -43,9 +45,12 @@ function Rules({ project, layer, config, changed }: { project: Id; layer: Layer;
       <ul className="plain-list">
         {rules.map((rule, index) => (
           <li key={index} className="setting">
-            <span className={`chip ${rule.decision === "deny" ? "is-red" : rule.decision === "ask" ? "is-amber" : "is-accent"}`}>{rule.decision ?? "?"}</span>
-            <span className="mono grow breakable">
-              {rule.tool ?? "any tool"} {rule.args === undefined ? "" : JSON.stringify(rule.args)}
+            <span className={`chip ${rule.ruling === "deny" ? "is-red" : rule.ruling === "ask" ? "is-amber" : "is-accent"}`}>{rule.ruling ?? "?"}</span>
+            <span className="grow">
+              <span className="strong">{rule.name}</span>
+              <span className="mono small breakable block">
+                {rule.tool ?? rule.effect ?? "any tool"} {rule.args === undefined ? "" : JSON.stringify(rule.args)}
+              </span>
             </span>
           </li>
         ))}

@@ -1,12 +1,11 @@
 // Credentials of models. A secret can be written and replaced, and is never shown.
 import { useState } from "react";
-import { api } from "../api/client.ts";
 import type { ConfigAll } from "../api/types.ts";
 import { Button, Dialog, Field } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { confirm, openDialog } from "../shell/dialogs.tsx";
-import { attempt } from "../shell/toasts.tsx";
 import { patchOf, valueAt } from "./keys.ts";
+import { write } from "./write.ts";
 
 type Group = Readonly<Record<string, unknown>>;
 
@@ -17,7 +16,7 @@ export function AuthGroups({ config, changed }: { config: ConfigAll; changed: ()
   const edit = (name: string | undefined): void => openDialog((close) => <EditGroup name={name} group={name === undefined ? {} : (groups[name] ?? {})} close={close} changed={changed} />);
   const remove = async (name: string): Promise<void> => {
     const yes = await confirm({ title: `Remove the credentials “${name}”?`, says: "Agents that use them cannot ask their model any more.", does: ["The key is removed from this machine's configuration."], leaves: ["The key itself stays valid: revoke it where you made it."], action: "Remove", danger: true });
-    if (yes && (await attempt(api.patch("/config/global", patchOf(`authGroups.${name}`, null))))) changed();
+    if (yes && (await write("/config/global", patchOf(`authGroups.${name}`, null)))) changed();
   };
   return (
     <section className="panel">
@@ -65,7 +64,7 @@ function EditGroup({ name, group, close, changed }: { name: string | undefined; 
   const save = async (): Promise<void> => {
     const secretKey = provider === "anthropic" ? "anthropicApiKey" : "openaiApiKey";
     const value = { provider, ...(secret === "" ? {} : { [secretKey]: secret }), ...(url.trim() === "" ? {} : { [urlKey]: url.trim() }) };
-    if (await attempt(api.patch("/config/global", { authGroups: { [title.trim()]: value } }), "Saved.")) {
+    if (await write("/config/global", { authGroups: { [title.trim()]: value } })) {
       changed();
       close();
     }

@@ -1,11 +1,9 @@
 // Editing the approval rules of one layer as the JSON they are.
 import { useState } from "react";
-import { api } from "../api/client.ts";
 import type { Id } from "../api/types.ts";
 import { Button, Dialog, Field } from "../design/controls.tsx";
-import { attempt } from "../shell/toasts.tsx";
 import { LAYER_NAMES, type Layer } from "./keys.ts";
-import { layerPath } from "./SettingRow.tsx";
+import { layerPath, write } from "./write.ts";
 
 interface RulesDialogProps {
   project: Id;
@@ -26,14 +24,14 @@ export function RulesDialog({ project, layer, rules, close, changed }: RulesDial
       return setProblem(error instanceof Error ? error.message : "That is no JSON.");
     }
     if (!Array.isArray(value)) return setProblem("Rules are a list: begin with [ and end with ].");
-    if (await attempt(api.patch(layerPath(project, layer), { approvals: { rules: value } }))) {
+    if (await write(layerPath(project, layer), { approvals: { rules: value } })) {
       changed();
       close();
     }
   };
   return (
     <Dialog title={`Rules: ${LAYER_NAMES[layer]}`} onClose={close}>
-      <Field label="Rules, the first that fits decides" note={problem ?? 'Each with "tool", perhaps "args", and "decision": allow, ask or deny.'}>
+      <Field label="Rules, the most specific one that fits decides" note={problem ?? 'Each with "name", perhaps "tool", "effect" or "args", and "ruling": allow, ask or deny.'}>
         {(id) => <textarea id={id} className="textarea mono" rows={14} value={text} autoFocus spellCheck={false} onChange={(event) => setText(event.target.value)} />}
       </Field>
       <div className="dialog-foot">

@@ -3,12 +3,11 @@ import { api, path } from "../api/client.ts";
 import type { SessionView } from "../api/types.ts";
 import { Button, ErrorNotice, Spinner } from "../design/controls.tsx";
 import { attempt } from "../shell/toasts.tsx";
-import { useAsk, useNow } from "../shell/useAsk.ts";
-import { ago, day } from "../text/format.ts";
+import { useAsk } from "../shell/useAsk.ts";
+import { day } from "../text/format.ts";
 
 export function Sessions() {
   const asked = useAsk<{ sessions: SessionView[] }>("/auth/sessions");
-  const now = useNow();
   if (asked.value === undefined) return asked.error === undefined ? <Spinner label="Loading" /> : <ErrorNotice error={asked.error} />;
   return (
     <section className="panel">
@@ -17,11 +16,10 @@ export function Sessions() {
         <div key={session.id} className="setting">
           <div className="grow">
             <div className="strong">
-              {session.label ?? "a browser"} {session.current === true && <span className="chip is-accent">this one</span>}
+              {session.label ?? "a browser"}
             </div>
             <div className="field-note">
               since {day(session.createdAt)}, ends {day(session.expiresAt)}
-              {session.lastUsedAt !== undefined && `, last used ${ago(session.lastUsedAt, now)}`}
             </div>
           </div>
           <Button size="small" look="danger" onClick={() => void attempt(api.delete(path`/auth/sessions/${session.id}`), "Ended.").then(asked.again)}>

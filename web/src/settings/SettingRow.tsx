@@ -1,16 +1,10 @@
 // One setting: what holds, where it comes from, and a place to change it in one of the three layers.
 import { useState } from "react";
-import { api, path } from "../api/client.ts";
 import type { ConfigAll, Id } from "../api/types.ts";
 import { Button, Dialog, Field, IconButton } from "../design/controls.tsx";
 import { openDialog } from "../shell/dialogs.tsx";
-import { attempt } from "../shell/toasts.tsx";
 import { LAYER_NAMES, type Layer, ORIGIN_NAMES, type Setting, originOf, patchOf, readValue, showValue, valueAt } from "./keys.ts";
-
-export function layerPath(project: Id, layer: Layer): string {
-  if (layer === "global") return "/config/global";
-  return path`/projects/${project}/config` + (layer === "repo" ? "/repo" : "");
-}
+import { layerPath, write } from "./write.ts";
 
 interface SettingRowProps {
   project: Id;
@@ -20,7 +14,7 @@ interface SettingRowProps {
 }
 
 export function SettingRow({ project, setting, config, changed }: SettingRowProps) {
-  const value = valueAt(config.resolved, setting.path);
+  const value = config.resolved[setting.path];
   const origin = value === undefined ? "default" : originOf(config.origins, setting.path);
   const edit = (): void => openDialog((close) => <Edit project={project} setting={setting} config={config} close={close} changed={changed} />);
   return (
@@ -46,25 +40,24 @@ function Edit({ project, setting, config, close, changed }: EditProps) {
   const layers: Layer[] = setting.repo ? ["global", "repo", "local"] : ["global", "local"];
   const says = (layer: Layer): unknown => valueAt(config[layer], setting.path);
   const [layer, setLayer] = useState<Layer>(() => layers.findLast((one) => says(one) !== undefined) ?? "global");
-  const [text, setText] = useState(() => asText(says(layer) ?? valueAt(config.resolved, setting.path)));
+  const [text, setText] = useState(() => asText(says(layer) ?? config.resolved[setting.path]));
   const [problem, setProblem] = useState<string | undefined>();
-  const write = async (value: unknown): Promise<void> => {
-    if (await attempt(api.patch(layerPath(project, layer), patchOf(setting.path, value)))) {
-      changed();
-      close();
-    }
+  const put = async (value: unknown): Promise<void> => {
+    if (!(await write(layerPath(project, layer), patchOf(setting.path, value)))) return;
+    changed();
+    close();
   };
   const save = (): void => {
     const read = readValue(setting, text);
     if ("problem" in read) setProblem(read.problem);
-    else void write(read.value);
+    else void put(read.value);
   };
   return (
     <Dialog title={setting.name} onClose={close}>
       <p className="muted">{setting.says}</p>
       <Field label="Where" note={setting.repo ? "The one nearest to the project wins." : "A repository may not say this."}>
         {(id) => (
-          <select id={id} className="select" value={layer} onChange={(event) => { const next = event.target.value as Layer; setLayer(next); setText(asText(says(next) ?? valueAt(config.resolved, setting.path))); }}>
+          <select id={id} className="select" value={layer} onChange={(event) => { const next = event.target.value as Layer; setLayer(next); setText(asText(says(next) ?? config.resolved[setting.path])); }}>
             {layers.map((one) => (
               <option key={one} value={one}>
                 {LAYER_NAMES[one]}
@@ -78,7 +71,7 @@ function Edit({ project, setting, config, close, changed }: EditProps) {
         {(id) => <Input id={id} setting={setting} text={text} setText={setText} />}
       </Field>
       <div className="dialog-foot">
-        {says(layer) !== undefined && <Button onClick={() => void write(null)}>Inherit</Button>}
+        {says(layer) !== undefined && <Button onClick={() => void put(null)}>Inherit</Button>}
         <Button onClick={close}>Cancel</Button>
         <Button look="primary" onClick={save}>
           Save

@@ -34,6 +34,7 @@ export function SettingsView({ project, page }: { project: Id; page: SettingsPag
         </nav>
         {config.error !== undefined && <ErrorNotice error={config.error} />}
         {config.value === undefined && config.error === undefined && <Spinner label="Loading" />}
+        {config.value?.problem !== undefined && <ErrorNotice error={new Error(config.value.problem)} />}
         {config.value !== undefined && <Page project={project} page={page} config={config.value} asked={config} />}
       </div>
     </div>

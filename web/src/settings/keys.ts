@@ -1,5 +1,6 @@
 // The settings that can be changed on the page: what they mean, and who may say them.
 
+import type { Origin } from "../api/types.ts";
 import { count, duration, usd } from "../text/format.ts";
 
 export type Kind = "text" | "number" | "flag" | "list" | "choice" | "json";
@@ -31,11 +32,8 @@ export const LAYER_NAMES: Readonly<Record<Layer, string>> = {
 /** How the daemon names where a value comes from. */
 export const ORIGIN_NAMES: Readonly<Record<string, string>> = {
   user: "everywhere",
-  global: "everywhere",
   repository: "repository",
-  repo: "repository",
   project: "this project",
-  local: "this project",
   default: "default",
 };
 
@@ -63,7 +61,7 @@ export const GENERAL: readonly SettingGroup[] = [
   {
     title: "Sandbox",
     settings: [
-      { path: "sandbox.mode", name: "Sandbox", says: "Whether commands of agents are kept away from the rest of your machine.", kind: "choice", choices: ["on", "off"], repo: false },
+      { path: "sandbox.mode", name: "Sandbox", says: "Keeps commands of agents away from the rest of your machine; on takes the strongest level there is here.", kind: "choice", choices: ["on", "full", "landlock", "off"], repo: false },
       { path: "sandbox.network.allow", name: "Hosts that may be reached", says: "One per line.", kind: "list", repo: false },
       { path: "sandbox.network.deny", name: "Hosts that may never be reached", says: "One per line; these win.", kind: "list", repo: true },
       { path: "sandbox.read", name: "Folders that may be read", says: "Beside the worktree, one per line.", kind: "list", repo: false },
@@ -87,7 +85,7 @@ export const MODELS: readonly Setting[] = [
   { path: "model", name: "Model of the root", says: "For the first agent.", kind: "text", repo: false },
   { path: "childAuth", name: "Credentials of the others", says: "The root's when nothing is said.", kind: "text", repo: false },
   { path: "childModel", name: "Model of the others", says: "The root's when nothing is said.", kind: "text", repo: false },
-  { path: "effort", name: "Effort", says: "How hard models are to think.", kind: "choice", choices: ["low", "medium", "high"], repo: false },
+  { path: "effort", name: "Effort", says: "How hard models are to think.", kind: "choice", choices: ["low", "medium", "high", "xhigh", "max"], repo: false },
 ];
 
 /** The value at a path such as `limits.agents`. */
@@ -100,12 +98,12 @@ export function patchOf(path: string, value: unknown): Record<string, unknown> {
   return path.split(".").reduceRight<unknown>((inner, part) => ({ [part]: inner }), value) as Record<string, unknown>;
 }
 
-/** The origin of a value: its own, or that of the nearest group above it. */
-export function originOf(origins: Readonly<Record<string, string>>, path: string): string {
+/** The layer a value comes from: its own, or that of the nearest group above it. */
+export function originOf(origins: Readonly<Record<string, Origin>>, path: string): string {
   const parts = path.split(".");
   for (let end = parts.length; end > 0; end -= 1) {
     const origin = origins[parts.slice(0, end).join(".")];
-    if (origin !== undefined) return origin;
+    if (origin !== undefined) return origin.from === "file" ? origin.layer : "default";
   }
   return "default";
 }

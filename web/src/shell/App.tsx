@@ -76,8 +76,8 @@ export function App() {
 function Inside({ onLogout }: { onLogout: () => void }) {
   const route = useRoute();
   const project = "project" in route ? route.project : undefined;
-  const projects = useAsk<ProjectView[]>("/projects", route.view === "projects");
-  const list = projects.value ?? NO_PROJECTS;
+  const projects = useAsk<{ projects: ProjectView[] }>("/projects", route.view === "projects");
+  const list = projects.value?.projects ?? NO_PROJECTS;
   const [over, setOver] = useState<"palette" | "help" | undefined>();
   const selected = useSelected(route);
   useEffect(() => {
@@ -100,16 +100,16 @@ function Inside({ onLogout }: { onLogout: () => void }) {
       </a>
       <Header route={route} project={project} projects={list} onPalette={() => setOver("palette")} onHelp={help} onLogout={onLogout} />
       <LostBanner />
-      <div className="middle">
+      <main id="main" className="middle" tabIndex={-1}>
         {project !== undefined && (
           <Sidebar>
             <Tree key={project} project={project} selected={selected} />
           </Sidebar>
         )}
-        <main id="main" className="main" tabIndex={-1}>
+        <div className="main">
           <View route={route} projects={projects} />
-        </main>
-      </div>
+        </div>
+      </main>
       {over === "palette" && <Palette project={project} task={route.view === "task" ? route.task : undefined} projects={list} onClose={() => setOver(undefined)} onHelp={help} />}
       {over === "help" && <Help onClose={() => setOver(undefined)} />}
     </div>
@@ -124,7 +124,7 @@ function useSelected(route: Route): Id | undefined {
   });
 }
 
-function View({ route, projects }: { route: Route; projects: ReturnType<typeof useAsk<ProjectView[]>> }) {
+function View({ route, projects }: { route: Route; projects: ReturnType<typeof useAsk<{ projects: ProjectView[] }>> }) {
   const rootId = useShown((shown) => shown.rootId);
   switch (route.view) {
     case "projects":
@@ -143,7 +143,7 @@ function View({ route, projects }: { route: Route; projects: ReturnType<typeof u
     case "nowhere":
       return (
         <div className="empty">
-          <strong>There is nothing here</strong>
+          <h1>There is nothing here</h1>
           <span className="mono">{route.path}</span>
           <Link className="button" to={{ view: "projects" }}>
             To the projects

@@ -57,10 +57,10 @@ export function Header({ route, project, projects, onPalette, onHelp, onLogout }
       {project !== undefined && <Places route={route} project={project} />}
       <span className="grow" />
       {project !== undefined && <Standing />}
-      <button type="button" className="button palette-button" onClick={onPalette} aria-label="Go to or do (Ctrl K)">
+      <button type="button" className="button palette-button" onClick={onPalette}>
         <Icon name="search" />
         <span className="palette-words muted">Go to or do</span>
-        <kbd>Ctrl K</kbd>
+        <kbd aria-hidden="true">Ctrl K</kbd>
       </button>
       <IconButton icon="more" label="More" aria-haspopup="menu" onClick={(event) => setMenu({ which: "more", place: below(event) })} />
       {menu !== undefined && <Menu label={menu.which === "project" ? "Projects" : "More"} place={menu.place} entries={menu.which === "project" ? projectEntries : moreEntries} onClose={() => setMenu(undefined)} />}

@@ -17,7 +17,7 @@ export function Sidebar({ children }: { children: ReactNode }) {
     keep("mxd.sidebar", String(clamp(next)));
   };
   return (
-    <aside className="sidebar" style={{ "--sidebar": `${width}px` } as React.CSSProperties} aria-label="Tree of tasks">
+    <div className="sidebar" style={{ "--sidebar": `${width}px` } as React.CSSProperties}>
       {children}
       <div
         className="sidebar-edge"
@@ -37,6 +37,6 @@ export function Sidebar({ children }: { children: ReactNode }) {
           if (event.key === "ArrowRight") set(width + 16);
         }}
       />
-    </aside>
+    </div>
   );
 }

@@ -9,6 +9,7 @@ import type {
   SnapshotMessage,
   TaskView,
 } from "../api/types.ts";
+import { wholeTask } from "../api/normal.ts";
 import { LIMITS } from "./limits.ts";
 
 /** What has been said of an item that the log does not hold yet. */
@@ -87,7 +88,7 @@ export function reduce(state: ProjectState, message: Message): ProjectState {
 function takeSnapshot(state: ProjectState, snapshot: SnapshotMessage): ProjectState {
   const seq = seqOf(snapshot.cursor);
   const tasks: Record<Id, TaskView> = {};
-  for (const task of snapshot.tasks) tasks[task.id] = task;
+  for (const task of snapshot.tasks) tasks[task.id] = wholeTask(task);
   // A snapshot ahead of the commits we have seen means that events passed by: the logs know only up to `through`.
   const missed = seq > seqOf(state.cursor);
   const logs: Record<Id, TaskLog> = {};
@@ -106,7 +107,7 @@ function takeCommit(state: ProjectState, cursor: string | undefined, commit: Com
   let tasks = state.tasks;
   if ((commit.tasks?.length ?? 0) > 0 || removed.length > 0) {
     const next: Record<Id, TaskView> = without(tasks, removed);
-    for (const task of commit.tasks ?? []) next[task.id] = task;
+    for (const task of commit.tasks ?? []) next[task.id] = wholeTask(task);
     tasks = next;
   }
   return {

@@ -14,6 +14,9 @@ import { draftOf, keepDraft, messageId } from "./drafts.ts";
 import type { MessageItem } from "./items.ts";
 import { background } from "./tools/CallBody.tsx";
 
+/** What models can look at. */
+const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
 interface Picture {
   readonly name: string;
   readonly mediaType: string;
@@ -76,7 +79,7 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
     }
   };
   const paste = (event: ClipboardEvent): void => {
-    const files = [...event.clipboardData.files].filter((file) => file.type.startsWith("image/"));
+    const files = [...event.clipboardData.files].filter((file) => PICTURES.includes(file.type));
     if (files.length === 0) return;
     event.preventDefault();
     void add(files);
@@ -97,7 +100,7 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
       <Background task={task} />
       {error !== undefined && <ErrorNotice error={error} />}
       {commands.length > 0 && <Commands commands={commands} choice={choice} run={run} />}
-      <div className="composer-box" onDragOver={(event) => event.preventDefault()} onDrop={(event) => { event.preventDefault(); void add([...event.dataTransfer.files].filter((file) => file.type.startsWith("image/"))); }}>
+      <div className="composer-box" onDragOver={(event) => event.preventDefault()} onDrop={(event) => { event.preventDefault(); void add([...event.dataTransfer.files].filter((file) => PICTURES.includes(file.type))); }}>
         {pictures.length > 0 && (
           <div className="pictures">
             {pictures.map((picture, index) => (
@@ -123,7 +126,7 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
           <label className="button is-quiet is-small is-icon" title="Add a picture">
             <Icon name="image" />
             <span className="sr-only">Add a picture</span>
-            <input className="sr-only" type="file" accept="image/*" multiple onChange={(event) => void add([...(event.target.files ?? [])])} />
+            <input className="sr-only" type="file" accept={PICTURES.join(",")} multiple onChange={(event) => void add([...(event.target.files ?? [])])} />
           </label>
           <Context task={task} />
           <span className="grow" />

@@ -1,14 +1,21 @@
 // The fields of a task, each changed where it stands.
 import { useState } from "react";
-import type { TaskView } from "../api/types.ts";
-import { Button, CopyButton, IconButton } from "../design/controls.tsx";
+import type { TaskOnWire, TaskView } from "../api/types.ts";
+import { Button, CopyButton, ErrorNotice, IconButton, Spinner } from "../design/controls.tsx";
+import { useAsk } from "../shell/useAsk.ts";
 import { useShown } from "../state/store.ts";
 import { count, moment, usd, word } from "../text/format.ts";
 import { Markdown } from "../text/Markdown.tsx";
 import { COLORS } from "../tree/color.ts";
-import { change, grant } from "./actions.ts";
+import { change, grant, taskPath } from "./actions.ts";
 
-export function Details({ task }: { task: TaskView }) {
+export function Details({ task: listed }: { task: TaskView }) {
+  // Lists carry only the beginning of a long description.
+  const whole = useAsk<TaskOnWire>(listed.descriptionCut === true ? taskPath(listed.id) : undefined, listed.updatedAt);
+  const task = whole.value === undefined ? listed : { ...listed, description: whole.value.description ?? listed.description };
+  if (listed.descriptionCut === true && whole.value === undefined) {
+    return <div className="view-page">{whole.error === undefined ? <Spinner label="Loading" /> : <ErrorNotice error={whole.error} />}</div>;
+  }
   return (
     <div className="view-scroll" tabIndex={0} role="region" aria-label="Details">
       <div className="view-page">
@@ -119,7 +126,7 @@ function Facts({ task }: { task: TaskView }) {
         <span className="ellipsis">{task.id}</span> <CopyButton text={task.id} what="id" />
       </span>,
     ],
-    ["Branch", task.branch === undefined ? "none" : <span className="mono">{task.branch}{task.baseBranch === undefined ? "" : ` from ${task.baseBranch}`}</span>],
+    ["Branch", task.branch === undefined ? "none" : <span className="mono breakable">{task.branch}</span>],
     ["Worktree", task.worktreePath === undefined ? "none" : <span className="mono breakable">{task.worktreePath}</span>],
     ["Waits for", task.after.length === 0 ? "nothing" : task.after.map((id) => tasks[id]?.title ?? id).join(", ")],
     ["Checks", task.checks.length === 0 ? "none of its own" : <span className="mono">{task.checks.join("  ·  ")}</span>],

@@ -9,14 +9,14 @@ import { attempt, say } from "../shell/toasts.tsx";
 import { useAsk } from "../shell/useAsk.ts";
 import { LIMITS } from "../state/limits.ts";
 import { store } from "../state/store.ts";
-import { day, many } from "../text/format.ts";
+import { branchName, day, many } from "../text/format.ts";
 import { type PatchLine, patchLines } from "../text/patch.ts";
 import { merge, taskPath } from "./actions.ts";
 import { messageId } from "./drafts.ts";
 import { type ReviewComment, keepReview, reviewMessage, reviewOf } from "./review.ts";
 
 export function Diff({ task }: { task: TaskView }) {
-  const version = `${task.diff?.additions}.${task.diff?.deletions}.${task.updatedAt}`;
+  const version = `${task.life?.turns}.${task.status}.${task.updatedAt}`;
   const diff = useAsk<DiffView>(taskPath(task.id, "/diff"), version);
   const log = useAsk<{ commits: CommitLine[] }>(taskPath(task.id, "/gitlog"), version);
   const [comments, setComments] = useState(() => reviewOf(task.id));
@@ -32,7 +32,7 @@ export function Diff({ task }: { task: TaskView }) {
     return (
       <div className="empty">
         <strong>No changes</strong>
-        <span>{task.branch === undefined ? "This task has no branch of its own." : `${task.branch} says what ${task.baseBranch ?? "its base"} says.`}</span>
+        <span>{task.branch === undefined ? "This task has no branch of its own." : `${branchName(task.branch)} says what the branch above it says.`}</span>
       </div>
     );
   }
@@ -45,7 +45,7 @@ export function Diff({ task }: { task: TaskView }) {
           <File key={file.path} file={file} comments={comments.filter((one) => one.file === file.path)} add={(comment) => put([...comments, comment])} drop={(comment) => put(comments.filter((one) => one !== comment))} />
         ))}
       </div>
-      {comments.length > 0 && <Finish task={task} comments={comments} head={value.head} done={() => put([])} />}
+      {comments.length > 0 && <Finish task={task} comments={comments} head={value.head ?? value.base} done={() => put([])} />}
     </div>
   );
 }
@@ -61,7 +61,7 @@ function Top({ task, diff, commits }: { task: TaskView; diff: DiffView; commits:
           <span className="plus">+{additions}</span> <span className="minus">−{deletions}</span>
         </span>
         <span className="muted mono">
-          {diff.base.slice(0, 10)} → {diff.head.slice(0, 10)}
+          {diff.base.slice(0, 10)}{diff.head === undefined ? "" : ` → ${diff.head.slice(0, 10)}`}
         </span>
         {diff.dirty && <span className="chip is-amber">has changes that are not committed</span>}
         <span className="grow" />
@@ -112,7 +112,7 @@ function File({ file, comments, add, drop }: FileProps) {
       {open && file.binary && <p className="diff-note muted">A binary file; its bytes are not shown.</p>}
       {open && !file.binary && lines.length === 0 && <p className="diff-note muted">Nothing to show: only its name or mode changed, or it is too large.</p>}
       {open && !file.binary && lines.length > 0 && (
-        <div className="diff-lines" role="region" aria-label={`Changes of ${file.path}`} tabIndex={0}>
+        <div className="diff-lines" role="group" aria-label={`Changes of ${file.path}`} tabIndex={0}>
           {shown.map((line, index) => (
             <Line key={index} file={file.path} line={line} comments={comments} add={add} drop={drop} />
           ))}

@@ -56,7 +56,7 @@ function Promised({ task, runs }: { task: TaskView; runs: readonly CheckRun[] })
 function Run({ run }: { run: CheckRun }) {
   const good = run.exitCode === 0;
   return (
-    <section className={`tool ${good ? "" : "is-error"}`} aria-label={run.command}>
+    <div role="group" className={`tool ${good ? "" : "is-error"}`} aria-label={run.command}>
       <div className="tool-head is-static">
         <Icon name={good ? "check" : "cross"} />
         <span className="tool-summary mono">{run.command}</span>
@@ -71,6 +71,6 @@ function Run({ run }: { run: CheckRun }) {
           <time title={moment(run.at)}>{day(run.at)}</time>
         </div>
       </div>
-    </section>
+    </div>
   );
 }

@@ -133,7 +133,7 @@ function Check({ item }: { item: Extract<Item, { kind: "check" }> }) {
   const good = item.exitCode === 0;
   const [open, setOpen] = useOpen(item.key, !good);
   return (
-    <section className={`tool ${good ? "" : "is-error"}`} aria-label="Check">
+    <div role="group" className={`tool ${good ? "" : "is-error"}`} aria-label="Check">
       <button type="button" className="tool-head" aria-expanded={open} onClick={() => setOpen(!open)}>
         <Icon name={good ? "check" : "cross"} />
         <span className="tool-name">check</span>
@@ -146,7 +146,7 @@ function Check({ item }: { item: Extract<Item, { kind: "check" }> }) {
           <div className="tool-foot">on tree {item.tree.slice(0, 10)}</div>
         </div>
       )}
-    </section>
+    </div>
   );
 }
 
@@ -166,7 +166,7 @@ export function systemLine(body: MessageBody): string {
     case "interrupt":
       return "Interrupted";
     case "work_context":
-      return "Told about today";
+      return "Told about its task and its place";
     default:
       return `Notice${body.topic === undefined ? "" : ` (${body.topic.replace("_", " ")})`}`;
   }

@@ -127,7 +127,7 @@ function Peer({ body, at }: { body: MessageBody; at: number }) {
       </Head>
       {body.title !== undefined && <div className="strong">{body.title}</div>}
       <Markdown text={body.content ?? ""} />
-      <div className="fence-note">Written by another agent, not by you.</div>
+      <div className="fence-note">{body.source === "user_message_forwarded" ? "A copy of what you wrote there." : "Written by another agent, not by you."}</div>
     </div>
   );
 }

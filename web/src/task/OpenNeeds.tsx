@@ -14,20 +14,20 @@ export function OpenNeeds({ task }: { task: TaskView }) {
   return (
     <div className="open-needs">
       {approvals.map((need) => (
-        <section key={need.approvalId} className="need-card" aria-label="Needs your approval">
-          <h3>
+        <div key={need.approvalId} role="group" className="need-card" aria-label="Needs your approval">
+          <h2>
             <Icon name="shield" /> Needs your approval
-          </h3>
+          </h2>
           <ApprovalCard need={need} keys={false} />
-        </section>
+        </div>
       ))}
       {questions.map((need) => (
-        <section key={need.clarificationId} className="need-card" aria-label="Asks you">
-          <h3>
+        <div key={need.clarificationId} role="group" className="need-card" aria-label="Asks you">
+          <h2>
             <Icon name="bell" /> Asks you
-          </h3>
+          </h2>
           <QuestionCard need={need} now={now} />
-        </section>
+        </div>
       ))}
     </div>
   );

@@ -8,9 +8,10 @@ import { Menu, type Place } from "../design/Menu.tsx";
 import { Link } from "../shell/Link.tsx";
 import { TABS, type Tab } from "../shell/router.ts";
 import { useNow } from "../shell/useAsk.ts";
-import { above, find } from "../state/select.ts";
+import { useDiffStat } from "../state/diffs.ts";
+import { above, find, isWorking } from "../state/select.ts";
 import { useShown } from "../state/store.ts";
-import { ago, usd } from "../text/format.ts";
+import { branchName, duration, usd } from "../text/format.ts";
 import { act, agentActions, grant, workActions } from "./actions.ts";
 import { Chat } from "./Chat.tsx";
 import { Details } from "./Details.tsx";
@@ -33,16 +34,22 @@ export function TaskPane({ project, id, tab }: { project: Id; id: Id; tab: Tab }
         {TABS.map((one) => (
           <Link key={one} className="tab" ref={one === tab ? intoView : undefined} to={{ view: "task", project, task: task.id, tab: one }} aria-current={one === tab ? "page" : undefined}>
             {TAB_NAMES[one]}
-            {one === "diff" && task.diff !== undefined && (
-              <span className="num tab-diff">
-                <span className="plus">+{task.diff.additions}</span> <span className="minus">−{task.diff.deletions}</span>
-              </span>
-            )}
+            {one === "diff" && <DiffCount task={task} />}
           </Link>
         ))}
       </nav>
       <Shown task={task} tab={tab} />
     </article>
+  );
+}
+
+function DiffCount({ task }: { task: TaskView }) {
+  const stat = useDiffStat(task);
+  if (stat === undefined || stat.files === 0) return null;
+  return (
+    <span className="num tab-diff">
+      <span className="plus">+{stat.additions}</span> <span className="minus">−{stat.deletions}</span>
+    </span>
   );
 }
 
@@ -69,7 +76,7 @@ function Shown({ task, tab }: { task: TaskView; tab: Tab }) {
 function Missing({ project }: { project: Id }) {
   return (
     <div className="empty">
-      <strong>This task is not there</strong>
+      <h1>This task is not there</h1>
       <span>It was deleted, or the link is of another project.</span>
       <Link className="button" to={{ view: "tree", project }}>
         To the tree
@@ -83,7 +90,7 @@ function Head({ project, task }: { project: Id; task: TaskView }) {
   const now = useNow();
   const [menu, setMenu] = useState<Place | undefined>();
   const shape = shapeOf(task);
-  const since = task.agent?.since;
+  const since = isWorking(task) ? task.life?.since : undefined;
   return (
     <header className="task-head">
       <Path project={project} parents={above(tasks, task.id)} />
@@ -104,10 +111,10 @@ function Head({ project, task }: { project: Id; task: TaskView }) {
         />
       </div>
       <div className={`task-state tone-${toneOf(shape)}`}>
-        <Glyph shape={shape} />
+        <Glyph shape={shape} hidden />
         <span className="strong nowrap">{nameOf(shape)}</span>
         <span className="task-why">{task.agent?.why ?? ""}</span>
-        {since !== undefined && <span className="muted nowrap num">{ago(since, now)}</span>}
+        {since !== undefined && <span className="muted nowrap num">for {duration(Math.max(0, now - since))}</span>}
         <Facts task={task} />
       </div>
       {menu !== undefined && <Menu label={`Actions for ${task.title}`} place={menu} entries={[...agentActions(task), "line", ...workActions(task)]} onClose={() => setMenu(undefined)} />}
@@ -162,9 +169,9 @@ function Facts({ task }: { task: TaskView }) {
   return (
     <span className="task-facts num">
       {task.branch !== undefined && (
-        <span className="chip" title={task.worktreePath}>
+        <span className="chip" title={`${task.branch}${task.worktreePath === undefined ? "" : ` in ${task.worktreePath}`}`}>
           <Icon name="branch" />
-          <span className="ellipsis">{task.branch}</span>
+          <span className="ellipsis">{branchName(task.branch)}</span>
         </span>
       )}
       <span className="chip" title={task.budgetUsd === undefined ? "Spent; it has no budget of its own" : "Spent of its budget"}>

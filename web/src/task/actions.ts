@@ -5,9 +5,9 @@ import type { MenuEntry } from "../design/Menu.tsx";
 import { confirm, prompt } from "../shell/dialogs.tsx";
 import { go } from "../shell/router.ts";
 import { attempt, say } from "../shell/toasts.tsx";
-import { below, isWorking } from "../state/select.ts";
+import { above, below, isWorking } from "../state/select.ts";
 import { store } from "../state/store.ts";
-import { many, usd } from "../text/format.ts";
+import { branchName, many, usd } from "../text/format.ts";
 import type { Landing } from "../tree/drop.ts";
 
 function project(): Id {
@@ -86,11 +86,12 @@ export async function stop(task: TaskView): Promise<void> {
 }
 
 export async function merge(task: TaskView): Promise<void> {
-  const into = task.baseBranch ?? "the branch it came from";
+  const owner = above(store.get().tasks, task.id).findLast((one) => one.branch !== undefined);
+  const into = owner?.branch === undefined ? "the branch it came from" : branchName(owner.branch);
   const yes = await confirm({
     title: `Merge “${task.title}”?`,
-    says: `The commits of ${task.branch ?? "its branch"} become part of ${into}.`,
-    does: [`${task.diff === undefined ? "Its changes" : many(task.diff.files, "file")} on ${into}.`],
+    says: `${task.branch === undefined ? "Its branch" : branchName(task.branch)} is merged into ${into}.`,
+    does: [`What it committed becomes part of ${into}, after the checks have passed.`],
     leaves: ["What is not committed in its worktree is not merged.", "Nothing is pushed anywhere.", "When a line was changed on both sides, nothing is merged and you are told."],
     action: "Merge",
   });

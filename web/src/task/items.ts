@@ -1,6 +1,7 @@
 // From the events of a task to what is shown of its conversation: calls meet their results, messages stand where
 // they were read, and what the agent cannot see any more is marked.
 import { type BlobRef, type EventView, type Id, type ImageRef, type KnownEvent, type MessageBody, known } from "../api/types.ts";
+import { branchName } from "../text/format.ts";
 import { toolName } from "./tools/summary.ts";
 
 export interface ToolItem {
@@ -247,9 +248,9 @@ class Builder {
       case "orchestration_started":
         return note("plain", `${event.resume ? "Goes on" : "Started"} with ${event.model}`);
       case "worktree_created":
-        return note("plain", `Works on branch ${event.branch}, from ${event.base.slice(0, 10)}`);
+        return note("plain", `Works on branch ${branchName(event.branch)}, from ${event.base.slice(0, 10)}`);
       case "worktree_removed":
-        return note("plain", `Its worktree on ${event.branch} was removed`);
+        return note("plain", `Its worktree on ${branchName(event.branch)} was removed`);
       case "worktree_dismissed":
         return note("plain", "Its worktree is being removed");
       case "worktree_failed":

@@ -43,7 +43,7 @@ function block(token: Tokens.Generic): ReactNode {
 
 /** Headings inside of a text stand below those of the page. */
 function heading(token: Tokens.Heading): ReactNode {
-  const Tag = token.depth <= 1 ? "h3" : token.depth === 2 ? "h4" : "h5";
+  const Tag = token.depth <= 1 ? "h2" : token.depth === 2 ? "h3" : "h4";
   return <Tag>{inlines(token.tokens)}</Tag>;
 }
 

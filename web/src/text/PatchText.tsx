@@ -7,7 +7,7 @@ const MARK: Readonly<Record<PatchLine["kind"], string>> = { hunk: " ", context: 
 export function PatchText({ lines, label }: { lines: readonly PatchLine[]; label: string }) {
   const shown = lines.slice(0, LIMITS.resultLines);
   return (
-    <div className="patch" role="region" tabIndex={0} aria-label={label}>
+    <div className="patch" role="group" tabIndex={0} aria-label={label}>
       {shown.map((line, index) => (
         <div key={index} className={`patch-line is-${line.kind}`}>
           <span className="patch-mark" aria-hidden="true">

@@ -5,7 +5,7 @@ import { type Span, spans } from "./ansi.ts";
 export function Terminal({ text, label }: { text: string; label: string }) {
   const parts = useMemo(() => spans(text), [text]);
   return (
-    <pre className="terminal" tabIndex={0} role="region" aria-label={label}>
+    <pre className="terminal" tabIndex={0} role="group" aria-label={label}>
       {parts.map((part, index) => (
         <Piece key={index} part={part} />
       ))}

@@ -76,7 +76,7 @@ export function word(name: string): string {
   return name.replaceAll("_", " ");
 }
 
-/** The part of an id that people can tell apart: ids of one day begin alike. */
-export function shortId(id: string): string {
-  return id.slice(0, 10);
+/** A branch without the id of its task, which says nothing to people: `mxd/…/count-the-boats`. */
+export function branchName(branch: string): string {
+  return branch.replace(/^mxd\/[0-9A-Z]{26}\//, "mxd/…/");
 }

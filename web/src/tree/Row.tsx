@@ -3,6 +3,7 @@ import { type DragEvent, memo, useState } from "react";
 import type { Id, TaskView } from "../api/types.ts";
 import { Glyph, nameOf, shapeOf, toneOf } from "../design/Glyph.tsx";
 import { Icon } from "../design/Icon.tsx";
+import { useDiffStat } from "../state/diffs.ts";
 import { isWorking } from "../state/select.ts";
 import { store } from "../state/store.ts";
 import { move } from "../task/actions.ts";
@@ -51,7 +52,6 @@ export const Row = memo(
         aria-expanded={task.children.length > 0 ? row.open : undefined}
         aria-posinset={row.position}
         aria-setsize={row.siblings}
-        aria-label={`${task.title}, ${nameOf(shape)}. ${secondLine(task)}`}
         tabIndex={focusable ? 0 : -1}
         className={names.filter(Boolean).join(" ")}
         style={{ paddingLeft: 8 + Math.min(depth, 8) * 16 }}
@@ -74,8 +74,8 @@ export const Row = memo(
         onDrop={drop}
       >
         <Twisty row={row} hands={hands} />
-        <Glyph shape={shape} />
-        <RowText task={task} now={now} />
+        <Glyph shape={shape} hidden />
+        <RowText task={task} shape={shape} now={now} />
         {task.color !== undefined && <span className={`tree-color ${colorClass(task.color)}`} style={colorStyle(task.color)} aria-hidden="true" />}
       </div>
     );
@@ -110,20 +110,24 @@ function Twisty({ row, hands }: { row: TreeRow; hands: TreeHands }) {
   );
 }
 
-function RowText({ task, now }: { task: TaskView; now: number }) {
+function RowText({ task, shape, now }: { task: TaskView; shape: string; now: number }) {
   const line = secondLine(task);
+  const diff = useDiffStat(task);
   return (
     <span className="tree-text">
       <span className="tree-title">
-        <span className="ellipsis">{task.title}</span>
+        <span className="ellipsis">
+          {task.title}
+          <span className="sr-only">, {nameOf(shape)}</span>
+        </span>
         {task.persistent !== undefined && <Icon name="pin" />}
         <span className="tree-facts num">
-          {task.diff !== undefined && (task.diff.additions > 0 || task.diff.deletions > 0) && (
+          {diff !== undefined && (diff.additions > 0 || diff.deletions > 0) && (
             <span className="tree-diff">
-              <span className="plus">+{task.diff.additions}</span> <span className="minus">−{task.diff.deletions}</span>
+              <span className="plus">+{diff.additions}</span> <span className="minus">−{diff.deletions}</span>
             </span>
           )}
-          {task.agent?.since !== undefined && task.status !== "closed" && <span className="muted">{ago(task.agent.since, now)}</span>}
+          {task.life?.since !== undefined && isWorking(task) && <span className="muted">{ago(task.life.since, now)}</span>}
         </span>
       </span>
       <span className="tree-line">

@@ -69,6 +69,7 @@ export function Tree({ project, selected }: { project: Id; selected: Id | undefi
 
   return (
     <nav className="tree" aria-label="Tasks">
+      <h1 className="sr-only only-narrow">Tasks</h1>
       <div className="tree-tools">
         <div className="tree-search">
           <Icon name="search" />

@@ -70,7 +70,7 @@ test("needs are answered by keyboard, bound to what was seen", async ({ page, da
   await expect(page).toHaveTitle("(4) harbour · Matrix");
   await expect(page.getByText("$ cargo add governor --features quanta && cargo fetch")).toBeVisible();
   await page.keyboard.press("a");
-  await expect(page.getByRole("region", { name: /^Approval/ })).toHaveCount(0);
+  await expect(page.getByRole("group", { name: /^Approval/ })).toHaveCount(0);
   const given = daemon.requests.find((request) => request.path.endsWith("/approve"));
   expect(given?.body).toMatchObject({ decision: "once", argsDigest: "sha256:9c1f6d7a42e1b8c05b1d2f" });
   // The next card took its place; the same key again must not answer it.
@@ -79,7 +79,7 @@ test("needs are answered by keyboard, bound to what was seen", async ({ page, da
   await page.keyboard.press("i");
   await page.keyboard.type("Lock it, at night.");
   await page.keyboard.press("Enter");
-  await expect(page.getByRole("region", { name: /^Question/ })).toHaveCount(0);
+  await expect(page.getByRole("group", { name: /^Question/ })).toHaveCount(0);
   expect(daemon.requests.find((request) => request.path.endsWith("/clarify"))?.body).toMatchObject({ answer: "Lock it, at night." });
   expect(daemon.requests.filter((request) => request.path.endsWith("/approve")).length).toBe(1);
   await expect(page).toHaveTitle("(2) harbour · Matrix");
@@ -149,7 +149,7 @@ test("the palette leads anywhere", async ({ page, address, project }) => {
   await page.goto(`${address}/ui/p/${project}`);
   await page.getByRole("treeitem", { name: /^harbour/ }).waitFor();
   await page.keyboard.press("Control+k");
-  await page.getByRole("combobox").fill("dark mode");
+  await page.getByRole("combobox", { name: "Task, view or action" }).fill("dark mode");
   await page.keyboard.press("Enter");
   await expect(page.getByRole("heading", { name: "Dark mode" })).toBeVisible();
   await page.locator("body").press("g");
@@ -185,6 +185,7 @@ test("a key can be written and is never shown", async ({ page, daemon, address, 
   await page.getByLabel("Key").fill("sk-new");
   await page.getByRole("button", { name: "Save" }).click();
   await expect.poll(() => daemon.requests.at(-1)?.body).toMatchObject({ authGroups: { main: { anthropicApiKey: "sk-new" } } });
+  await expect(page.getByRole("dialog")).toHaveCount(0);
   expect(await page.content()).not.toContain("sk-new");
 });
 

@@ -10,7 +10,7 @@ import { ATTACKS, poison } from "../../testing/corpus.mjs";
 import { demo } from "../../testing/fixture.mjs";
 import { conversation } from "../../src/task/items.ts";
 
-const ELEMENTS = new Set("a blockquote br button circle code del div em h3 h4 h5 hr input li ol p path pre span strong svg table tbody td th thead tr ul g rect".split(" "));
+const ELEMENTS = new Set("a blockquote br button circle code del div em h2 h3 h4 hr input li ol p path pre span strong svg table tbody td th thead tr ul g rect".split(" "));
 const ATTRIBUTES = new Set("class href target rel title tabindex role aria-label aria-hidden aria-expanded viewBox d fill stroke stroke-width stroke-linecap stroke-linejoin type disabled checked readonly start".toLowerCase().split(" "));
 
 /** Everything a browser would make of the markup: names of elements, of attributes, and addresses. */

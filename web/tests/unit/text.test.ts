@@ -8,7 +8,7 @@ import { reviewMessage } from "../../src/task/review.ts";
 import { readHits } from "../../src/task/tools/SearchHits.tsx";
 import { summaryOf, toolName } from "../../src/task/tools/summary.ts";
 import { plain, spans } from "../../src/text/ansi.ts";
-import { count, duration, usd } from "../../src/text/format.ts";
+import { branchName, count, duration, usd } from "../../src/text/format.ts";
 import { safeHref } from "../../src/text/link.ts";
 import { lineDiff, patchLines } from "../../src/text/patch.ts";
 
@@ -63,11 +63,18 @@ describe("diffs", () => {
   });
 });
 
+describe("small diffs", () => {
+  it("keep what both have", () => {
+    const kept = lineDiff("p\na\nb\nq", "r\nb\na\nb\ns").filter((line) => line.kind === "context");
+    expect(kept.map((line) => line.text)).toEqual(["a", "b"]);
+  });
+});
+
 describe("links", () => {
   it("go to the web and nowhere else", () => {
     expect(safeHref("https://example.org/a?b#c")).toBe("https://example.org/a?b#c");
     expect(safeHref("mailto:a@example.org")).toBe("mailto:a@example.org");
-    for (const bad of ["javascript:alert(1)", "JaVaScRiPt:alert(1)", "java\tscript:alert(1)", " javascript:alert(1)", "\u0001javascript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "blob:x", "/ui", "//evil.example", ""]) {
+    for (const bad of ["javascript:alert(1)", "JaVaScRiPt:alert(1)", "java\tscript:alert(1)", " javascript:alert(1)", "\u0001javascript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "blob:x", "/ui", "//evil.example", "", "https://exam\u200bple.org", "https://a.example/\u202egnp.exe"]) {
       expect(safeHref(bad), bad).toBeUndefined();
     }
   });
@@ -86,6 +93,11 @@ describe("words and numbers", () => {
     expect(summaryOf("bash", { command: "a\nb" })).toBe("a …");
     expect(summaryOf("mcp__x__bash", { command: "a" })).toBe("command: a");
     expect(summaryOf("bash", null)).toBe("");
+  });
+
+  it("name branches without ids", () => {
+    expect(branchName("mxd/01M7HNKWZFS3YFYDS8VX7AECPF/count-the-boats")).toBe("mxd/…/count-the-boats");
+    expect(branchName("main")).toBe("main");
   });
 
   it("make an axis of round numbers", () => {
@@ -112,7 +124,9 @@ describe("settings", () => {
     expect(valueAt({ limits: { agents: 8 } }, "limits.agents")).toBe(8);
     expect(valueAt({ limits: 3 }, "limits.agents")).toBeUndefined();
     expect(patchOf("limits.agents", null)).toEqual({ limits: { agents: null } });
-    expect(originOf({ approvals: "user", "sandbox.mode": "project" }, "approvals.rules")).toBe("user");
+    const origins = { approvals: { from: "file", layer: "user", file: "config.json" }, "sandbox.mode": { from: "default" } } as const;
+    expect(originOf(origins, "approvals.rules")).toBe("user");
+    expect(originOf(origins, "sandbox.mode")).toBe("default");
     expect(originOf({}, "model")).toBe("default");
   });
 

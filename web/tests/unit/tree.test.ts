@@ -1,5 +1,6 @@
 // The tree: which rows are shown, where a dragged task lands, and which address names what.
 import { describe, expect, it } from "vitest";
+import { wholeTask } from "../../src/api/normal.ts";
 import type { TaskView } from "../../src/api/types.ts";
 import { shapeOf } from "../../src/design/Glyph.tsx";
 import { above, below, find } from "../../src/state/select.ts";
@@ -8,7 +9,7 @@ import { flatten } from "../../src/tree/flatten.ts";
 import { demo } from "../../testing/fixture.mjs";
 
 const world = demo();
-const tasks: Record<string, TaskView> = Object.fromEntries(world.tasks);
+const tasks: Record<string, TaskView> = Object.fromEntries([...world.tasks].map(([key, task]) => [key, wholeTask(task)]));
 const ids = world.ids as Record<string, string>;
 const id = (name: string): string => ids[name] ?? "";
 const titles = (text: string, show: "all" | "open" | "active", folded: string[] = []): string[] => flatten(tasks, world.rootId, new Set(folded), { text, show }).map((row) => row.task.title);
@@ -71,6 +72,9 @@ describe("looking up", () => {
     expect(find(tasks, id("refresh"))?.id).toBe(id("refresh"));
     expect(find(tasks, id("refresh").slice(0, 20))?.id).toBe(id("refresh"));
     expect(find(tasks, "01KA2M")).toBeUndefined();
+    const twins = Object.fromEntries(["01AAAAAAAAB", "01AAAAAAAAC"].map((key) => [key, { ...tasks[id("refresh")], id: key } as TaskView]));
+    expect(find(twins, "01AAAAAAAA")).toBeUndefined();
+    expect(find(twins, "01AAAAAAAAC")?.id).toBe("01AAAAAAAAC");
     expect(find(tasks, "01ZZZZZZZZZZ")).toBeUndefined();
   });
 });

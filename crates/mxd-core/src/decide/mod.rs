@@ -4,6 +4,7 @@
 
 mod arrange;
 mod authority;
+mod bounce;
 mod consume;
 mod create;
 mod deliver;
@@ -24,7 +25,7 @@ pub use self::input::{
 };
 pub use self::refusal::Refusal;
 pub use self::session::{
-    Answer, AnswerItem, Check, Checked, Failure, Launched, Refreshed, SessionOp, Settled,
+    Answer, AnswerItem, Check, Checked, Cost, Failure, Launched, Refreshed, SessionOp, Settled,
 };
 use crate::event::Event;
 use crate::event::body::{ToolCallId, TurnPurpose};

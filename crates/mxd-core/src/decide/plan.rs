@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::notices::Told;
-use super::{Actor, Decision, Effect, Refusal};
+use super::{Actor, Decision, Effect, Refusal, session};
 use crate::event::body::{EditedBy, RestReason, TaskStatusChanged};
 use crate::event::{Event, EventBody};
 use crate::id::{Fresh, Id, TaskId};
@@ -74,6 +74,7 @@ impl<'a> Plan<'a> {
     /// The decision, if it fits into one line of the log.
     pub(super) fn into_decision(mut self) -> Result<Decision, Refusal> {
         self.prune_discarded();
+        session::call_queued(&mut self);
         let texts = self.decision.events.iter().map(Event::to_json);
         let bytes =
             texts.map(|text| text.map_or(usize::MAX, |text| text.len())).fold(0, usize::saturating_add);
@@ -116,6 +117,11 @@ impl<'a> Plan<'a> {
 
     pub(super) fn emit(&mut self, task: TaskId, body: impl Into<EventBody>) {
         self.decision.events.push(Event::new(task, body));
+    }
+
+    /// What is planned so far.
+    pub(super) fn events(&self) -> &[Event] {
+        &self.decision.events
     }
 
     /// The node of the first event so far.

@@ -16,7 +16,7 @@ use crate::raw::RawJson;
 ///
 /// A new minor version adds types or fields, which an older reader carries along unread. A new major version
 /// changes what an existing one means, and an older reader must refuse the log.
-pub const VOCABULARY: Version = Version { major: 1, minor: 1 };
+pub const VOCABULARY: Version = Version { major: 1, minor: 2 };
 
 /// A version of the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -248,6 +248,8 @@ vocabulary! {
         ToolVerdict(ToolVerdict) = "tool_verdict", Record, Passes;
         ToolResult(ToolResult) = "tool_result", Conversation, Session;
         SessionConfig(SessionConfig) = "session_config", Conversation, Session;
+        CountRequested(CountRequested) = "count_requested", Record, Session;
+        ContextCounted(ContextCounted) = "context_counted", Record, Session;
         CompactStarted(CompactStarted) = "compact_started", Conversation, Session;
         SummarizationRequest(SummarizationRequest) = "summarization_request", Conversation, Session;
         CompactMarker(CompactMarker) = "compact_marker", Conversation, Session;
@@ -263,6 +265,7 @@ vocabulary! {
         DoneRequested(DoneRequested) = "done_requested", Record, Session;
         CheckFinished(CheckFinished) = "check_finished", Record, Passes;
         DoneNotified(DoneNotified) = "done_notified", Record, Passes;
+        AgentQueued(AgentQueued) = "agent_queued", Record, Session;
         AgentRested(AgentRested) = "agent_rested", Record, Session;
         AgentStopped(AgentStopped) = "agent_stopped", Record, Session;
         AgentInterrupted(AgentInterrupted) = "agent_interrupted", Conversation, Session;

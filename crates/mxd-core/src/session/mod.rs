@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::context::Context;
+pub use self::context::{Context, Counted, Load};
 pub use self::trace::Trace;
 pub(crate) use self::trace::{fingerprint, repeated};
 use crate::event::body::{CallMade, DoneStatus, RestReason, Terms, ToolCallId, TurnPurpose};
 use crate::id::{ApprovalId, ClarificationId, TaskId};
+use crate::money::Usd;
 use crate::time::Millis;
 
 /// The stop reason of a model call that failed and may succeed when it is made again.
@@ -45,12 +46,16 @@ pub struct Session {
     pub(crate) begun: bool,
     /// Whether the turn was broken off and is being brought to its end.
     pub(crate) interrupted: bool,
+    /// Whether its provider is asked how full its window is.
+    pub(crate) counting: bool,
     /// Whether its conversation is to be summarised: that was begun, and has not come to an end.
     pub(crate) summarising: bool,
     /// Whether it rested when its conversation began to be summarised.
     pub(crate) resting_before: bool,
-    /// Whether it was told that its money runs out.
-    pub(crate) warned: bool,
+    /// The budget of which it was told that it runs out.
+    pub(crate) warned_of: Option<Usd>,
+    /// Its number, while it waits for a free place among the agents at work.
+    pub(crate) queued: Option<u64>,
     /// The end it has declared, while that is looked into.
     pub(crate) finishing: Option<Finishing>,
     /// How much it has before its eyes.
@@ -148,9 +153,11 @@ impl Session {
         lineage: Vec::new(),
         begun: false,
         interrupted: false,
+        counting: false,
         summarising: false,
         resting_before: false,
-        warned: false,
+        warned_of: None,
+        queued: None,
         finishing: None,
         context: Context::EMPTY,
         questions: BTreeMap::new(),
@@ -232,9 +239,27 @@ impl Session {
         self.allowed.contains(tool)
     }
 
-    /// Whether work goes on outside that will come back: a model call, a tool call, its workplace, its checks.
+    /// Its number, while it waits for a free place among the agents at work.
+    pub fn queued(&self) -> Option<u64> {
+        self.queued
+    }
+
+    /// Whether it takes a place among the agents at work: something goes on that is not only waiting for the user.
+    pub fn takes_a_place(&self) -> bool {
+        let asked = |call: &CallMade| self.approvals.values().any(|waiting| waiting.call == call.id);
+        let only_asks = !self.approvals.is_empty() && self.calls.iter().all(asked);
+        self.owes_a_turn() || self.is_busy() && !only_asks
+    }
+
+    /// Whether its provider is asked how full its window is.
+    pub fn is_counting(&self) -> bool {
+        self.counting
+    }
+
+    /// Whether work goes on outside that will come back: a model call, a count, a tool call, its workplace, its checks.
     pub fn is_busy(&self) -> bool {
         self.launching
+            || self.counting
             || self.asking.is_some()
             || self.finishing.is_some()
             || self.calls.iter().any(|call| !self.waits_in(&call.id))

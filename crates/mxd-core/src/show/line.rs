@@ -2,7 +2,7 @@
 
 use super::call::{call_line, result_line, short_name};
 use crate::event::EventBody;
-use crate::event::body::{DoneStatus, RestReason, StopReason, Verdict};
+use crate::event::body::{Counter, DoneStatus, RestReason, StopReason, Verdict};
 use crate::message::Message;
 use crate::tool::CleanText;
 
@@ -54,7 +54,7 @@ pub fn line(event: &EventBody) -> Option<String> {
             Some(code) => format!("check failed with {code}: {}", body.command),
             None => format!("check was ended: {}", body.command),
         },
-        EventBody::DoneNotified(body) => format!("done, {}: {}", done(body.status), body.summary),
+        EventBody::AgentQueued(_) => "waits for a free place".to_owned(),
         EventBody::AgentRested(body) => rested(&body.why)?,
         EventBody::AgentStopped(body) => match &body.reason {
             Some(reason) => format!("stopped: {reason}"),
@@ -79,6 +79,12 @@ pub fn line(event: &EventBody) -> Option<String> {
         EventBody::CompactMarker(body) => {
             format!("conversation summarised, {} tokens spared", body.saved_tokens)
         }
+        EventBody::ContextCounted(body) => match body.by {
+            Counter::Provider => format!("its conversation has {} tokens", body.tokens),
+            Counter::Estimate | Counter::Other(_) => {
+                format!("its conversation has about {} tokens", body.tokens)
+            }
+        },
         EventBody::ForkMarker(_) => "goes on from the conversation of another task".to_owned(),
         EventBody::RewindMarker(_) => "taken back to an earlier message".to_owned(),
         EventBody::WorktreeCreated(body) => format!("works on branch {}", body.branch),
@@ -94,6 +100,7 @@ pub fn line(event: &EventBody) -> Option<String> {
         | EventBody::NoticeSkipped(_)
         | EventBody::ModelItem(_)
         | EventBody::SessionConfig(_)
+        | EventBody::CountRequested(_)
         | EventBody::CompactStarted(_)
         | EventBody::SummarizationRequest(_)
         | EventBody::CompactedResume(_)
@@ -102,6 +109,7 @@ pub fn line(event: &EventBody) -> Option<String> {
         | EventBody::OrchestrationStarted(_)
         | EventBody::OrchestrationCompleted(_)
         | EventBody::TaskStarted(_)
+        | EventBody::DoneNotified(_)
         | EventBody::BudgetTransferred(_)
         | EventBody::BudgetReserved(_)
         | EventBody::BudgetSettled(_)

@@ -9,7 +9,7 @@ use crate::event::body::{
 use crate::event::{Event, EventBody, EventKind};
 use crate::id::TaskId;
 use crate::money::Usd;
-use crate::session::Session;
+use crate::session::{Load, Session};
 use crate::time::Millis;
 use crate::tree::shape::Fit;
 use crate::tree::{Leaving, Node, NodeKind, Status, TaskFields};
@@ -52,6 +52,8 @@ impl State {
             | EventBody::ToolVerdict(_)
             | EventBody::ToolResult(_)
             | EventBody::SessionConfig(_)
+            | EventBody::CountRequested(_)
+            | EventBody::ContextCounted(_)
             | EventBody::CompactStarted(_)
             | EventBody::SummarizationRequest(_)
             | EventBody::CompactMarker(_)
@@ -66,6 +68,7 @@ impl State {
             | EventBody::DoneRequested(_)
             | EventBody::CheckFinished(_)
             | EventBody::DoneNotified(_)
+            | EventBody::AgentQueued(_)
             | EventBody::AgentRested(_)
             | EventBody::AgentInterrupted(_)
             | EventBody::Error(_)
@@ -160,6 +163,9 @@ impl State {
         // What waited for somebody at work must not start a task that was brought to rest.
         if body.to != Status::InProgress {
             self.quiet(id);
+            if let Some(session) = self.sessions.get_mut(&id) {
+                session.queued = None;
+            }
         }
     }
 
@@ -247,9 +253,9 @@ impl State {
             return;
         };
         let read = inbox.pending().filter(|message| body.message_ids.contains(&message.id));
-        let bytes = read.map(|message| message.bytes).sum();
+        let load = read.fold(Load::NONE, |load, message| load.and(message.load()));
         self.anomalies.mismatched += inbox.consume(&body.message_ids);
-        self.sessions.entry(id).or_default().read(bytes);
+        self.sessions.entry(id).or_default().read(load);
     }
 
     /// Money is not worth a `touch`: a node has not changed because its agent works.

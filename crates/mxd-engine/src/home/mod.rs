@@ -15,8 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use futures_util::StreamExt as _;
-use mxd_core::decide::{Actor, NewRoot, Op};
+use mxd_core::change::Change;
+use mxd_core::decide::{Actor, NewRoot, Op, TaskPatch};
 use mxd_core::id::ProjectId;
+use mxd_core::money::Usd;
+use mxd_core::tree::Node;
 use mxd_store::disk::{Disk as _, LockGuard, OsDisk};
 use mxd_tools::plane::{Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
@@ -426,12 +429,16 @@ impl Home {
             Head::Branch { branch, .. } | Head::Unborn { branch } => Some(branch.as_str().to_owned()),
             Head::Detached { .. } => None,
         };
+        let budget = surroundings.config.budget;
         let opening = Opening { id: entry.id, data: self.inner.shelf.folder(entry.id), surroundings };
         let project = Project::open(opening).await.map_err(|error| error.to_string())?;
         if project.look(|state| state.tree().root().is_none()) {
             let root = NewRoot { title: entry.name.clone(), description: String::new(), branch };
             let made = project.wish(Actor::User, Op::CreateRoot(root)).await;
             made.map_err(|error| error.to_string())?;
+        }
+        if let Some(budget) = budget {
+            set_budget(&project, budget).await?;
         }
         Ok(project)
     }
@@ -476,4 +483,17 @@ fn checked_name(name: &str) -> Result<String, HomeError> {
     let name = name.trim();
     let fits = (1..=MOST_NAME).contains(&name.chars().count()) && !name.chars().any(char::is_control);
     if fits { Ok(name.to_owned()) } else { Err(HomeError::Name { limit: MOST_NAME }) }
+}
+
+/// Gives the root what the settings say, once: what its user gave it since then stays as it is.
+async fn set_budget(project: &Project, budget: Usd) -> Result<(), String> {
+    let unlimited = |root: &Node| root.task().is_some_and(|task| task.budget_usd.is_none());
+    let Some(task) =
+        project.look(|state| state.tree().root().filter(|root| unlimited(root)).map(|root| root.id))
+    else {
+        return Ok(());
+    };
+    let patch = TaskPatch { budget: Change::Set(budget), ..TaskPatch::default() };
+    let given = project.wish(Actor::User, Op::UpdateTask { task, patch }).await;
+    given.map(|_| ()).map_err(|error| error.to_string())
 }

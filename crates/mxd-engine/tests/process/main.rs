@@ -3,6 +3,7 @@
 //! The program is its own helper: run as `live <ground>` it opens the project there, has its root task done, and tells
 //! on standard output what has become durable; `live-through-a-full-disk <ground>` does it while files may not grow.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test speaks")]
+#![expect(clippy::print_stderr, reason = "how often a long run was killed is for whoever watches it")]
 
 #[path = "../../../../testing/dice.rs"]
 mod dice;

@@ -2,8 +2,9 @@
 //!
 //! Three things open the door. The token in a file that only this user can read, for programs on this machine. A
 //! session, which a browser gets by the log-in of [`challenge`]: it makes a key pair, the user has the command line
-//! encrypt the answer to a challenge with it, and whoever can decrypt that answer is let in. And a stream token, for one
-//! live stream and one minute, because browsers cannot send a header with those.
+//! encrypt the answer to a challenge with it, and whoever can decrypt that answer is let in; or by a ticket, when the
+//! command line opens the browser itself. And a stream token, for one live stream and one minute, because browsers
+//! cannot send a header with those.
 //!
 //! Tokens are kept as hashes only and compared in constant time; nothing long-lived ever stands in a URL.
 
@@ -11,6 +12,7 @@ mod challenge;
 mod file;
 mod limiter;
 mod sessions;
+mod tickets;
 mod token;
 
 use std::io;
@@ -26,6 +28,7 @@ pub use self::file::{Contact, ContactError};
 pub(crate) use self::limiter::Limiter;
 pub(crate) use self::sessions::SessionView;
 use self::sessions::Sessions;
+use self::tickets::Tickets;
 use self::token::Hashed;
 pub(crate) use self::token::fresh as fresh_token;
 use crate::clock;
@@ -63,6 +66,7 @@ pub(crate) struct Auth {
     local: Hashed,
     sessions: Mutex<Sessions>,
     challenges: Mutex<Challenges>,
+    tickets: Mutex<Tickets>,
     streams: Mutex<Vec<StreamToken>>,
     session_ms: u64,
     pub(crate) limiter: Limiter,
@@ -93,6 +97,7 @@ impl Auth {
             local: Hashed::of(local),
             sessions: Mutex::new(Sessions::open(&data.join("sessions.json"))?),
             challenges: Mutex::default(),
+            tickets: Mutex::default(),
             streams: Mutex::default(),
             session_ms: u64::from(session_days) * 86_400_000,
             limiter: Limiter::default(),
@@ -155,6 +160,22 @@ impl Auth {
     pub(crate) fn login(&self, challenge: &str, answer: &str) -> Answer<Fresh> {
         let now = clock::now();
         let label = lock(&self.challenges).settle(challenge, answer, now)?;
+        self.begin_session(label, now)
+    }
+
+    /// A ticket for the browser that the command line opens itself.
+    pub(crate) fn ticket(&self) -> Answer<Fresh> {
+        lock(&self.tickets).issue(clock::now())
+    }
+
+    /// A session, for a ticket.
+    pub(crate) fn redeem(&self, ticket: &str) -> Answer<Fresh> {
+        let now = clock::now();
+        lock(&self.tickets).redeem(ticket, now)?;
+        self.begin_session(Some("opened by mxd".to_owned()), now)
+    }
+
+    fn begin_session(&self, label: Option<String>, now: Millis) -> Answer<Fresh> {
         let token = token::fresh()?;
         let expires = Millis(now.0.saturating_add(self.session_ms));
         let added = lock(&self.sessions).add(Hashed::of(&token), label, (now, expires));

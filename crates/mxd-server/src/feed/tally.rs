@@ -119,7 +119,10 @@ impl Tally {
     /// Takes an event.
     pub(crate) fn apply(&mut self, at: Millis, event: &Event) {
         let task = event.task;
-        if let Some(line) = show::line(&event.body) {
+        // That it rests and where it stands is said by its state.
+        let says_its_state =
+            matches!(event.body, EventBody::TaskStatusChanged(_) | EventBody::AgentRested(_));
+        if let Some(line) = show::line(&event.body).filter(|_| !says_its_state) {
             self.tasks.entry(task).or_default().last_line = Some(line);
         }
         match &event.body {

@@ -31,6 +31,14 @@ pub(super) fn routes(api: Api) -> Api {
             grant,
         )
         .add(
+            Route::post(
+                "/auth/ticket",
+                "A log-in for the browser that the command line opens, once and within a minute",
+            )
+            .gives::<Ticket>(),
+            ticket,
+        )
+        .add(
             Route::post("/auth/login", "Ends the log-in of a browser")
                 .takes::<Login>()
                 .gives::<Session>()
@@ -93,12 +101,23 @@ struct Granted {
     answer: String,
 }
 
-/// The decrypted answer.
+/// The decrypted answer to a challenge, or a ticket.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Login {
-    challenge_id: String,
-    answer: String,
+    #[serde(default)]
+    challenge_id: Option<String>,
+    #[serde(default)]
+    answer: Option<String>,
+    #[serde(default)]
+    ticket: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Ticket {
+    ticket: String,
+    expires_at: u64,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -158,18 +177,33 @@ async fn grant(
     visitor: Visitor,
     Input(wish): Input<GrantWish>,
 ) -> Answer<Given<Granted>> {
-    // A browser that is in must not let others in: whoever stole its session could stay for ever.
-    if visitor.who != Who::Local {
-        return Err(Fault::new(StatusCode::FORBIDDEN, "local_only", "only the command line can do this")
-            .hint("Call `mxd auth` on the machine of the daemon."));
-    }
+    local_only(&visitor)?;
     let answer = app.auth.grant(&PublicKey::parse(&wish.public_key)?, wish.label)?;
     Ok(Given(Granted { answer }))
 }
 
+/// A browser that is in must not let others in: whoever stole its session could stay for ever.
+fn local_only(visitor: &Visitor) -> Answer<()> {
+    if visitor.who == Who::Local {
+        return Ok(());
+    }
+    Err(Fault::new(StatusCode::FORBIDDEN, "local_only", "only the command line can do this")
+        .hint("Call `mxd auth` on the machine of the daemon."))
+}
+
+async fn ticket(State(app): State<App>, visitor: Visitor) -> Answer<Given<Ticket>> {
+    local_only(&visitor)?;
+    let fresh = app.auth.ticket()?;
+    Ok(Given(Ticket { ticket: fresh.token, expires_at: fresh.expires.0 }))
+}
+
 async fn login(State(app): State<App>, Input(wish): Input<Login>) -> Answer<Response> {
     app.auth.limiter.attempt()?;
-    let fresh = app.auth.login(&wish.challenge_id, &wish.answer)?;
+    let fresh = match (&wish.challenge_id, &wish.answer, &wish.ticket) {
+        (Some(challenge), Some(answer), None) => app.auth.login(challenge, answer)?,
+        (None, None, Some(ticket)) => app.auth.redeem(ticket)?,
+        _ => return Err(Fault::unfit("challengeId and answer, or ticket: one of the two log-ins is needed")),
+    };
     let seconds = fresh.expires.0.saturating_sub(clock::now().0) / 1_000;
     let cookie = format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}", fresh.token);
     let session = Session { token: fresh.token, expires_at: fresh.expires.0 };

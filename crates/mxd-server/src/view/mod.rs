@@ -267,7 +267,7 @@ fn task_part(state: &State, tally: &Tally, node: &Node) -> Option<TaskPart> {
     let context = session.terms().map(|terms| ContextView {
         tokens: session.context().estimate(),
         window: terms.context_window,
-        estimated: session.context().new_bytes > 0,
+        estimated: session.context().is_estimated(),
     });
     Some(TaskPart {
         status: fields.status.name().to_owned(),

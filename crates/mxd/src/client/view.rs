@@ -23,6 +23,15 @@ pub(crate) struct Project {
     pub(crate) running: u64,
     #[serde(default)]
     pub(crate) needs: u64,
+    /// What its user should know, when it was just registered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
+}
+
+/// All projects.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Projects {
+    pub(crate) projects: Vec<Project>,
 }
 
 /// All tasks of a project.
@@ -80,7 +89,17 @@ pub(crate) struct Agent {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Life {
     pub(crate) turns: u64,
-    pub(crate) tokens: u64,
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+    pub(crate) cache_read_tokens: u64,
+    pub(crate) cache_write_tokens: u64,
+}
+
+impl Life {
+    /// All tokens, read and written.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
+    }
 }
 
 /// Something that happened.

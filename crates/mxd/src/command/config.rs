@@ -194,8 +194,7 @@ fn show(scope: &In, places: &Places, prefix: &str) -> Result<(), Failure> {
     let width = rows.iter().map(|row| row.path.len()).max().unwrap_or(0);
     for row in rows {
         let value = mxd_core::show::one_line(&row.value.to_string(), 80);
-        let origin = serde_json::to_value(&row.origin).unwrap_or_default();
-        let origin = origin.as_str().map_or_else(|| origin.to_string(), str::to_owned);
+        let origin = row.origin.layer().map_or("default", Layer::name);
         say::line(format!("{:width$}  {value}  {DIM}{origin}{DIM:#}", row.path));
     }
     Ok(())

@@ -6,8 +6,8 @@ use clap::Args;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::scope::{In, named_project};
-use crate::client::view::Project;
+use super::scope::{In, named_project, projects};
+use crate::client::view::{Project, Projects};
 use crate::client::{Daemon, Failure};
 use crate::say::{self, BAD, DIM};
 
@@ -43,10 +43,7 @@ impl Init {
         }
         let project: Project = read(project)?;
         say::line(format!("{}  {}\n{DIM}{}{DIM:#}", project.id, project.name, project.path));
-        say::note(
-            "Before agents can work here: look at .mxd/hooks/setup_worktree.sh.example, save it as \
-             .mxd/hooks/setup_worktree.sh, make it executable, commit it.",
-        );
+        project.notes.iter().for_each(say::note);
         Ok(())
     }
 }
@@ -61,7 +58,7 @@ impl List {
             say::line(projects.to_string());
             return Ok(());
         }
-        let projects: Vec<Project> = read(projects)?;
+        let Projects { projects } = read(projects)?;
         if projects.is_empty() {
             say::note("There are no projects yet: `mxd init` in a repository makes one.");
         }
@@ -89,7 +86,7 @@ pub(crate) struct Relocate {
 impl Relocate {
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
         let daemon = Daemon::find()?;
-        let project = named_project(daemon.get("/projects").await?, &self.project)?;
+        let project = named_project(projects(&daemon).await?, &self.project)?;
         let path =
             std::path::absolute(&self.path).map_err(|error| Failure::new(format!("the folder: {error}")))?;
         let body = json!({ "path": path });
@@ -109,7 +106,7 @@ pub(crate) struct Remove {
 impl Remove {
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
         let daemon = Daemon::find()?;
-        let project = named_project(daemon.get("/projects").await?, &self.project)?;
+        let project = named_project(projects(&daemon).await?, &self.project)?;
         let answer: Value = daemon.ask(Method::DELETE, &format!("/projects/{}", project.id), None).await?;
         say::answer(scope.json, &answer, || {
             format!(

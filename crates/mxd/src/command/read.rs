@@ -82,7 +82,7 @@ impl Show {
         let of = task.budget_usd.map(|budget| format!(" of ${budget:.2}")).unwrap_or_default();
         let left = task.remaining_usd.map(|left| format!(", ${left:.2} left")).unwrap_or_default();
         rows.push(("cost", format!("${:.4}{of}{left}", task.cost_usd)));
-        rows.push(("used", format!("{} turns, {} tokens", task.life.turns, task.life.tokens)));
+        rows.push(("used", format!("{} turns, {} tokens", task.life.turns, task.life.tokens())));
         rows.extend(task.checks.into_iter().map(|check| ("check", check)));
         rows.extend(task.last_line.map(|line| ("last", line)));
         rows.iter().for_each(|(name, value)| say::line(format!("{DIM}{name:>9}{DIM:#}  {value}")));
@@ -164,7 +164,7 @@ impl Diff {
             }
         }
         if files.is_empty() {
-            say::note("It has changed nothing.");
+            say::note("There is nothing that its base does not have.");
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::client::view::{Project, Task, Tasks};
+use crate::client::view::{Project, Projects, Task, Tasks};
 use crate::client::{Daemon, Failure};
 
 /// Letters of an id that are enough to name it.
@@ -24,12 +24,18 @@ pub(crate) struct In {
 impl In {
     /// The project that is meant.
     pub(crate) async fn project(&self, daemon: &Daemon) -> Result<Project, Failure> {
-        let projects: Vec<Project> = daemon.get("/projects").await?;
+        let projects = projects(daemon).await?;
         match &self.project {
             Some(named) => named_project(projects, named),
             None => project_of_folder(projects),
         }
     }
+}
+
+/// All projects.
+pub(crate) async fn projects(daemon: &Daemon) -> Result<Vec<Project>, Failure> {
+    let Projects { projects } = daemon.get("/projects").await?;
+    Ok(projects)
 }
 
 /// A project by id, name or folder.

@@ -26,7 +26,7 @@ export function readHits(text: string): Line[] {
 export function SearchHits({ text }: { text: string }) {
   const lines = useMemo(() => readHits(text), [text]);
   return (
-    <div className="hits" role="region" aria-label="Search hits" tabIndex={0}>
+    <div className="hits" role="group" aria-label="Search hits" tabIndex={0}>
       {lines.map((line, index) => {
         if ("file" in line) return <div key={index} className="hit-file mono">{line.file}</div>;
         if ("note" in line) return <div key={index} className="hit-note muted">{line.note}</div>;

@@ -20,7 +20,7 @@ export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProp
   const shown = open || (running && (live !== undefined || item.approval !== undefined));
   const { name, server } = toolName(item.tool);
   return (
-    <section className={`tool ${item.result?.isError === true ? "is-error" : ""} ${running ? "is-running" : ""}`} aria-label={`Tool call ${name}`}>
+    <div role="group" className={`tool ${item.result?.isError === true ? "is-error" : ""} ${running ? "is-running" : ""}`} aria-label={`Tool call ${name}`}>
       <button type="button" className="tool-head" aria-expanded={shown} onClick={() => setOpen(!shown)}>
         <Icon name={iconOf(item.tool)} />
         <span className="tool-name">
@@ -36,14 +36,14 @@ export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProp
           <div className="tool-foot">
             {item.verdict !== undefined && (
               <span>
-                {item.verdict.class} · {item.verdict.verdict} by {item.verdict.rule}
+                {[item.verdict.class, `${item.verdict.verdict} by ${item.verdict.rule}`].filter(Boolean).join(" · ")}
               </span>
             )}
             <time title={moment(item.at)}>{clock(item.at)}</time>
           </div>
         </div>
       )}
-    </section>
+    </div>
   );
 });
 

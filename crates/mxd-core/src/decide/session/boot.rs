@@ -20,7 +20,7 @@ pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     let task = turn.task;
     if !turn.works() {
         // What was being made or looked into is lost, and whoever is called again must not wait for it.
-        if turn.session.launching || turn.session.interrupted {
+        if turn.session.launching || turn.session.counting || turn.session.interrupted {
             turn.rest(RestReason::Interrupted);
         }
         return Ok(());
@@ -36,7 +36,11 @@ pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
         turn.effect(Effect::RunChecks { task });
         return Ok(());
     }
-    if turn.session.interrupted && !turn.session.is_busy() {
+    if turn.session.counting && !turn.session.interrupted {
+        turn.effect(Effect::CountTokens { task });
+        return Ok(());
+    }
+    if turn.session.interrupted && (turn.session.counting || !turn.session.is_busy()) {
         turn.rest(RestReason::Interrupted);
     }
     next::advance(turn)

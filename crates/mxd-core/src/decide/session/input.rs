@@ -44,6 +44,11 @@ pub enum SessionOp {
         /// The tokens.
         tokens: u64,
     },
+    /// The provider could not count.
+    NotCounted {
+        /// Why.
+        message: String,
+    },
     /// A tool call has an outcome.
     Settled(Settled),
     /// A tool call has to be asked about.
@@ -141,9 +146,18 @@ pub struct Answer {
     /// What it used.
     pub usage: Usage,
     /// What that cost.
-    pub cost: Usd,
+    pub cost: Cost,
     /// The new start of the conversation, when it was asked to summarise.
     pub refreshed: Option<Box<Refreshed>>,
+}
+
+/// What a model call cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// This much.
+    Known(Usd),
+    /// Its provider did not say.
+    Unknown,
 }
 
 /// A piece of an answer.
@@ -165,6 +179,18 @@ pub enum AnswerItem {
 }
 
 impl AnswerItem {
+    /// The bytes that stand in the conversation for it.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Thinking(thinking) => {
+                thinking.thinking.len() + thinking.signature.as_ref().map_or(0, String::len)
+            }
+            Self::Other { json, .. } => json.get().len(),
+            Self::Call(call) => call.tool.len() + call.tool_call_id.0.len() + call.input.get().len(),
+        }
+    }
+
     /// The call, if it is one.
     pub fn call(&self) -> Option<&ToolCall> {
         match self {
@@ -205,7 +231,7 @@ pub struct Failure {
     /// What it used all the same.
     pub usage: Usage,
     /// What that cost.
-    pub cost: Usd,
+    pub cost: Cost,
 }
 
 /// What a tool call came to.

@@ -9,6 +9,7 @@ use crate::event::body::{
     MessagePosted, NoticeSkipped, OrchestrationStarted, RestReason, TaskStarted, WorktreeFailed,
 };
 use crate::message::{Message, MessageKind, TaskComplete, WorkContext};
+use crate::session::Load;
 use crate::tree::{Leaving, Status};
 
 /// Whether the agent has to be given a workplace before it can be asked.
@@ -48,7 +49,7 @@ pub(super) fn launched(turn: &mut Turn<'_, '_>, launched: Launched) -> Result<()
     let mut first = Reading::default();
     if !header.is_empty() {
         let (id, body) = (turn.plan.new_id(), Message::from(WorkContext { content: header }));
-        first = Reading { ids: vec![id], bytes: body.bytes() };
+        first = Reading { ids: vec![id], load: Load::text(body.bytes()) };
         turn.emit(MessagePosted { id, body, wake: false });
     }
     if !turn.works() {

@@ -13,6 +13,7 @@ mod launch;
 mod leave;
 mod money;
 mod next;
+mod place;
 mod question;
 mod route;
 mod settle;
@@ -21,7 +22,10 @@ mod tree_look;
 mod tree_tool;
 mod turn;
 
-pub use self::input::{Answer, AnswerItem, Check, Checked, Failure, Launched, Refreshed, SessionOp, Settled};
+pub use self::input::{
+    Answer, AnswerItem, Check, Checked, Cost, Failure, Launched, Refreshed, SessionOp, Settled,
+};
+pub(super) use self::place::call_queued;
 use self::turn::Turn;
 use super::plan::Plan;
 use super::{Actor, Refusal};
@@ -33,6 +37,16 @@ pub(super) fn let_go(plan: &mut Plan<'_>, task: TaskId) {
     if turn.session.asking.is_some() {
         answer::lost(&mut turn);
     }
+}
+
+/// A budget grew: who had stopped for want of money goes on.
+pub(super) fn resume_spent(plan: &mut Plan<'_>, owner: TaskId, text: &str) {
+    money::resume(&mut Turn::of(plan, owner), owner, text);
+}
+
+/// A node stands below another budget: who had stopped for want of money goes on.
+pub(super) fn resume_moved(plan: &mut Plan<'_>, moved: TaskId) {
+    money::resume_moved(&mut Turn::of(plan, moved), moved);
 }
 
 /// The checkout of a task is not wanted any more.
@@ -65,7 +79,8 @@ pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result
         SessionOp::WorktreeKept { path, message } => leave::kept(&mut turn, (&path, message)),
         SessionOp::Answered(answer) => answer::answered(&mut turn, answer),
         SessionOp::Failed(failure) => answer::failed(&mut turn, failure),
-        SessionOp::Counted { tokens } => compact::counted(&mut turn, tokens),
+        SessionOp::Counted { tokens } => compact::counted(&mut turn, Ok(tokens)),
+        SessionOp::NotCounted { message } => compact::counted(&mut turn, Err(message)),
         SessionOp::Settled(settled) => settle::settled(&mut turn, settled),
         SessionOp::AskUser { call, rule, call_hash } => settle::ask_user(&mut turn, call, (rule, call_hash)),
         SessionOp::Approve { id, verdict, scope } => settle::approve(&mut turn, id, (verdict, scope)),

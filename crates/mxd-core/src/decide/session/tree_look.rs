@@ -43,8 +43,9 @@ fn line(turn: &Turn<'_, '_>, (node, depth): (&Node, usize), look: &GetTree) -> S
         TreeFormat::Flat => String::new(),
     };
     let state = node.status().map_or("folder", Status::name);
+    let waits = turn.plan.state.session(node.id).queued().map_or("", |_| ", waiting for a free place");
     let you = if node.id == turn.task { " (you)" } else { "" };
-    let mut text = format!("{indent}{} [{state}] {}{you}", node.id, node.title);
+    let mut text = format!("{indent}{} [{state}{waits}] {}{you}", node.id, node.title);
     if let (TreeFormat::Flat, Some(parent)) = (look.format, node.parent_id) {
         text += &format!(" (below {parent})");
     }

@@ -56,6 +56,11 @@ impl Fence {
         format!("{}>\n{}\n</{}>", self.head, inside.trim_end_matches('\n'), self.tag)
     }
 
+    /// The fence with the program's own words inside, in which those of others stand fenced already.
+    pub(super) fn around_own(self, text: &str, max_bytes: usize) -> String {
+        format!("{}>\n{}\n</{}>", self.head, cut(text, max_bytes).trim_end_matches('\n'), self.tag)
+    }
+
     /// The fence with nothing inside.
     pub fn empty(self) -> String {
         format!("{}/>", self.head)

@@ -1,7 +1,7 @@
 //! What models, tools and workplaces say when a test plays them.
 
 use mxd_core::decide::{
-    Answer, AnswerItem, Checked, Effect, Failure, Launched, Op, Refreshed, SessionOp, Settled,
+    Answer, AnswerItem, Checked, Cost, Effect, Failure, Launched, Op, Refreshed, SessionOp, Settled,
 };
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{
@@ -98,7 +98,7 @@ pub(crate) fn done(call: &str, status: &str) -> AnswerItem {
 }
 
 pub(crate) fn answer(turn: u64, items: Vec<AnswerItem>, stop: StopReason) -> Answer {
-    Answer { turn, items, stop, usage: USED, cost: cents(1), refreshed: None }
+    Answer { turn, items, stop, usage: USED, cost: Cost::Known(cents(1)), refreshed: None }
 }
 
 /// The answer to a wish for a summary.
@@ -121,7 +121,7 @@ pub(crate) fn failure(turn: u64) -> Failure {
         passing: true,
         too_long: false,
         usage: Usage::default(),
-        cost: Usd::ZERO,
+        cost: Cost::Known(Usd::ZERO),
     }
 }
 

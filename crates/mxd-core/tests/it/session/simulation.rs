@@ -45,6 +45,9 @@ fn limits(dice: &mut Dice) -> Limits {
         repeats_before_rest: 4,
         talk_turns: 5,
         cut_off_answers: 2,
+        agents: [0, 0, 1, 2, 3][chosen(dice, 5)],
+        closed_conversations: [usize::MAX, 1, 0][chosen(dice, 3)],
+        count_within: [500, 16_000][chosen(dice, 2)],
         ..Limits::DEFAULT
     }
 }
@@ -73,6 +76,7 @@ impl Play {
         stage.limits = limits(&mut dice);
         let mut terms = super::script::terms();
         terms.context_window = [6_000, 20_000, 200_000][chosen(&mut dice, 3)];
+        terms.counts_tokens = dice.below(2) == 0;
         stage.terms = (dice.below(12) > 0).then_some(terms);
         let mut play =
             Self { stage, dice, jobs: Vec::new(), background: Vec::new(), past: Vec::new(), named: 0 };
@@ -260,6 +264,7 @@ fn the_lives_reach_what_they_are_to_test() {
     }
     let wanted = [
         "agent_interrupted",
+        "agent_queued",
         "agent_rested",
         "agent_stopped",
         "approval_given",
@@ -278,7 +283,9 @@ fn the_lives_reach_what_they_are_to_test() {
         "clarification_requested",
         "compact_marker",
         "compact_started",
+        "context_counted",
         "conversation_cleared",
+        "count_requested",
         "done_notified",
         "done_requested",
         "error",
@@ -300,6 +307,7 @@ fn the_lives_reach_what_they_are_to_test() {
         "turn_ended",
         "turn_started",
         "worktree_created",
+        "worktree_dismissed",
         "worktree_failed",
         "worktree_removed",
     ];

@@ -21,6 +21,9 @@ use super::audit::Audit;
 use super::script;
 use crate::world::message_id;
 
+/// Decisions that one input leads to at most. Real ones are a few for each task.
+const MOST_AT_ONCE: usize = 5_000;
+
 /// A project whose agents are played by a test.
 pub(crate) struct Stage {
     pub(crate) state: State,
@@ -95,7 +98,10 @@ impl Stage {
     fn play_all(&mut self, mut queue: VecDeque<(Actor, Op)>) -> Played {
         let mut outcome = Outcome::default();
         let mut first = queue.len() == 1;
+        let mut decided = 0;
         while let Some((actor, op)) = queue.pop_front() {
+            decided += 1;
+            assert!(decided < MOST_AT_ONCE, "they call each other for ever, now with {op:?}");
             if self.fuse == Some(0) {
                 return Played::Died;
             }

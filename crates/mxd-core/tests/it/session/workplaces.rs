@@ -124,3 +124,40 @@ fn what_is_being_removed_is_not_removed_twice() {
     let outcome = stage.user(Op::DeleteTask { task, reach: mxd_core::decide::Reach::Only });
     assert_eq!(removals(&outcome), 0);
 }
+
+#[test]
+fn only_so_many_conversations_of_closed_tasks_are_kept() {
+    for (kept, gone) in [(0, vec![0, 1, 2]), (1, vec![0, 1]), (2, vec![0]), (usize::MAX, vec![])] {
+        let mut stage = Stage::new();
+        stage.limits.closed_conversations = kept;
+        let root = stage.root();
+        let tasks = ["a", "b", "c"].map(|title| stage.task(root, title));
+        for task in tasks {
+            stage.now += 1;
+            stage.begin(task);
+            stage.calls(task, vec![done("d", "failed")]);
+            stage.user(Op::CloseTask { task });
+        }
+        let cleared: Vec<usize> = (0..3).filter(|n| !stage.state.session(tasks[*n]).is_open()).collect();
+        assert_eq!(cleared, gone, "the oldest, when {kept} are kept");
+        let pruned: Vec<TaskId> = stage.prunes.iter().map(|(task, _)| *task).collect();
+        assert_eq!(pruned, gone.iter().map(|n| tasks[*n]).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn what_is_kept_is_kept_of_closed_tasks_that_ever_worked() {
+    let mut stage = Stage::new();
+    stage.limits.closed_conversations = 1;
+    let root = stage.root();
+    let worked = stage.worker();
+    stage.calls(worked, vec![done("d", "failed")]);
+    stage.user(Op::CloseTask { task: worked });
+    for n in 0..3 {
+        let task = stage.task(root, &format!("idle {n}"));
+        stage.user(Op::CloseTask { task });
+    }
+    let open = stage.worker();
+    stage.calls(open, vec![done("d", "failed")]);
+    assert!(stage.state.session(worked).is_open(), "those that never worked or are not closed do not count");
+}

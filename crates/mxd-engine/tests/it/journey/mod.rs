@@ -6,6 +6,7 @@ mod conflict;
 mod endings;
 mod failing;
 mod forks;
+mod leaving;
 mod live;
 mod long;
 mod neighbours;

@@ -73,6 +73,10 @@ impl Play {
                 let message = "no space left".to_owned();
                 self.arrives(task, SessionOp::LaunchFailed { message });
             }
+            Effect::CountTokens { task } if self.one_in(4) => {
+                let message = "no such endpoint".to_owned();
+                self.arrives(task, SessionOp::NotCounted { message });
+            }
             Effect::RemoveWorktree { task, path, .. } if self.one_in(4) => {
                 let message = "somebody is in it".to_owned();
                 self.arrives(task, SessionOp::WorktreeKept { path, message });

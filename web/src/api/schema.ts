@@ -1,0 +1,703 @@
+// This file is generated from docs/openapi.json by `npm run types`; do not edit it.
+//
+// What is not there is left out of an answer and never null, so optional fields are plain.
+
+/** What was done is durable. */
+export type Acted = {
+  /** Its commit; none when there was nothing to be recorded. */
+  seq?: number;
+  cursor?: string;
+};
+
+export type AfterName = "compact";
+
+export type AgentStatus = {
+  /** Agents that rest. */
+  idle: string[];
+  /** Agents at work. */
+  active: string[];
+};
+
+/** What an agent does. */
+export type AgentView = {
+  /** `none`, `blocked`, `launching`, `thinking`, `tool`, `checking`, `compacting`, `waiting`, `asking`, `interrupted`, `stopped`, `spent`, `stuck`, `refused`, `failed` or `done`. */
+  state: string;
+  /** The same in words. */
+  why: string;
+};
+
+export type Agents = {
+  running: number;
+  model?: string;
+};
+
+/** Everything about the settings of a project. */
+export type All = {
+  global: unknown;
+  repo: unknown;
+  local: unknown;
+  /** What holds, by key. */
+  resolved: Record<string, unknown>;
+  /** Where it comes from, by key. */
+  origins: Record<string, unknown>;
+  /** What is wrong with the files; then nothing holds. */
+  problem?: string;
+};
+
+/** A tool call that waits for the user's word. */
+export type ApprovalNeed = {
+  taskId: string;
+  taskTitle: string;
+  approvalId: string;
+  callId: string;
+  tool: string;
+  /** Its arguments, as the model wrote them. */
+  args: unknown;
+  /** The hash of tool and arguments; an approval may name it, and is then about nothing else. */
+  argsDigest: string;
+  /** The rule that asks. */
+  rule?: string;
+  at: number;
+};
+
+/** A word about a tool call. */
+export type Approve = {
+  taskId: string;
+  approvalId: string;
+  decision: Decision;
+  /** The hash that was looked at: the word is about this call and no other. */
+  argsDigest?: string;
+  /** What the agent is told with a denial. */
+  note?: string;
+};
+
+export type BreakView = {
+  at: number;
+  taskId: string;
+  reason: string;
+};
+
+export type Cache = {
+  /** The part of what models read that came from the cache, from 0 to 1. */
+  hitRate: number;
+  breaks: BreakView[];
+};
+
+export type CallView = {
+  seq: number;
+  at: number;
+  callId: string;
+  tool: string;
+  /** The side-effect class of the tool, once it is known. */
+  class?: string;
+  /** `allow`, `ask` or `deny`, once it is known. */
+  verdict?: string;
+  rule?: string;
+  /** From the call to its result. */
+  durationMs?: number;
+  /** Whether it went well; none while it runs. */
+  ok?: boolean;
+  line: string;
+};
+
+export type Challenge = {
+  challengeId: string;
+  /** What the user calls to get the answer. */
+  command: string;
+  expiresAt: number;
+};
+
+/** The public key of a browser. */
+export type ChallengeWish = {
+  /** RSA, in the form SPKI, as base64. */
+  publicKey: string;
+};
+
+/** What became of a change. */
+export type Changed = {
+  /** The layer, as it is now. */
+  config: unknown;
+  /** Projects that go on with the new settings. */
+  restarted: string[];
+  /** Projects in which agents work: they go on with the old settings until they are restarted. */
+  restartNeeded: string[];
+};
+
+export type CheckView = {
+  command: string;
+  /** None when it was ended. */
+  exitCode?: number;
+  /** The files it was run on. */
+  treeHash: string;
+  at: number;
+  output: string;
+  /** The whole output, when it was too long. */
+  blob?: string;
+};
+
+/** A question of an agent. */
+export type ClarificationNeed = {
+  taskId: string;
+  taskTitle: string;
+  clarificationId: string;
+  question: string;
+  at: number;
+  /** When it counts as unanswered. */
+  expiresAt?: number;
+};
+
+export type Clarifications = {
+  clarifications: ClarificationNeed[];
+};
+
+/** An answer to a question. */
+export type Clarify = {
+  taskId: string;
+  /** Which question; may be left out when there is only one. */
+  clarificationId?: string;
+  answer: string;
+};
+
+export type Cleared = {
+  /** How many conversations went. */
+  cleared: number;
+};
+
+/** Whose conversation is to be summarised. */
+export type Compact = {
+  /** The task; otherwise the root. */
+  taskId?: string;
+};
+
+/** How full the model's window is. */
+export type ContextView = {
+  tokens: number;
+  window: number;
+  /** Whether a part of it is only estimated. */
+  estimated: boolean;
+};
+
+/** How a task is taken up. */
+export type Continue = {
+  message?: string;
+};
+
+export type Decision = "once" | "task" | "deny";
+
+export type Diff = {
+  /** The commit that the files are compared with. */
+  base: string;
+  /** Where the branch stands; none when the agent deleted it. */
+  head?: string;
+  /** Whether something is not committed. */
+  dirty: boolean;
+  files: FileView[];
+  /** Whether something was left out because it is too much. */
+  truncated: boolean;
+};
+
+/** A message, written anew. */
+export type Edit = {
+  messageId: string;
+  content: string;
+  images?: Picture[];
+};
+
+export type Ending = {
+  ending: boolean;
+};
+
+/** The body of every answer that is an error. */
+export type ErrorBody = {
+  error: ErrorPart;
+};
+
+/** What went wrong. */
+export type ErrorPart = {
+  /** A name for programs, in snake case. */
+  code: string;
+  /** What happened, to what. */
+  message: string;
+  /** What to do about it. */
+  hint?: string;
+};
+
+/** What every event has. */
+export type EventShape = {
+  seq: number;
+  at: number;
+  task: string;
+  type: string;
+  line?: string;
+};
+
+export type Events = {
+  /** Oldest first. Each is as it is in the log, with its commit `seq`, its time `at` and one `line` for people. */
+  events: EventShape[];
+  hasMore: boolean;
+  /** Where a live stream goes on. */
+  cursor: string;
+};
+
+export type Evidence = {
+  /** Newest last. */
+  checks: CheckView[];
+};
+
+export type FileView = {
+  path: string;
+  oldPath?: string;
+  status: StatusName;
+  additions: number;
+  deletions: number;
+  patch?: string;
+  binary: boolean;
+};
+
+/** Whose conversation. */
+export type Fork = {
+  sourceTaskId: string;
+};
+
+export type Found = {
+  tasks: TaskHit[];
+  /** Newest first. */
+  log: LogHit[];
+};
+
+export type GitCommit = {
+  hash: string;
+  message: string;
+  at: number;
+  author: string;
+};
+
+export type GitLog = {
+  /** Newest first. */
+  commits: GitCommit[];
+};
+
+/** Money for a task. */
+export type Grant = {
+  /** How much more, in dollars. */
+  usd: number;
+};
+
+/** The key that the user was shown. */
+export type GrantWish = {
+  publicKey: string;
+  /** What the session is called in the list. */
+  label?: string;
+};
+
+export type Granted = {
+  /** The answer to the challenge, encrypted (RSA-OAEP with SHA-256), as base64. */
+  answer: string;
+};
+
+export type Health = {
+  status: Status;
+  version: string;
+  gitHash?: string;
+  uptimeMs: number;
+  /** Changes with every start. */
+  epoch: string;
+  model?: ModelHealth;
+};
+
+export type Interrupted = {
+  /** Whether there was a turn to be broken off. */
+  interrupted: boolean;
+};
+
+/** Whose command. */
+export type KillWish = {
+  /** The task. */
+  sessionId: string;
+};
+
+export type Killed = {
+  killed: boolean;
+};
+
+export type Kind = "task" | "folder";
+
+export type Ledger = {
+  /** Oldest first. */
+  calls: CallView[];
+  hasMore: boolean;
+};
+
+/** What a task has used in all its life. */
+export type LifeView = {
+  turns: number;
+  toolCalls: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  since?: number;
+};
+
+export type LogHit = {
+  seq: number;
+  taskId: string;
+  line: string;
+};
+
+export type LoggedOut = {
+  loggedOut: boolean;
+};
+
+/** The decrypted answer. */
+export type Login = {
+  challengeId: string;
+  answer: string;
+};
+
+export type MediaType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
+
+/** How a merge is called. */
+export type Merge = {
+  /** The message of the commit. */
+  message?: string;
+};
+
+export type MergeDone = {
+  /** What became of it. */
+  report: string;
+};
+
+/** Whether the user's own settings name a model that can be asked. */
+export type ModelHealth = {
+  ok: boolean;
+  name?: string;
+  problem?: string;
+};
+
+export type Moment = {
+  at: number;
+  usd: number;
+  tokens: number;
+};
+
+export type Money = {
+  totalUsd: number;
+  tasks: TaskMoney[];
+  /** By the hour. */
+  series: Moment[];
+  cache: Cache;
+  /** How budgets moved, newest last. */
+  escrow: Movement[];
+};
+
+/** A command that runs. */
+export type MoveWish = {
+  /** Whose it is: the task. */
+  sessionId: string;
+  /** The call that runs it. */
+  execId: string;
+};
+
+export type Moved = {
+  moved: boolean;
+};
+
+export type Movement = {
+  at: number;
+  from?: string;
+  to?: string;
+  usd: number;
+  /** `granted`, `transferred`, `refunded`, `reserved` or `settled`. */
+  kind: string;
+};
+
+/** Everything that waits for the user. */
+export type Needs = {
+  approvals: ApprovalNeed[];
+  clarifications: ClarificationNeed[];
+  failed: Trouble[];
+  conflicts: Trouble[];
+};
+
+/** A message to a task. */
+export type NewMessage = {
+  /** The sender's id for it, a ULID: sent twice with the same one, it is delivered once. */
+  id?: string;
+  /** What it says. */
+  content?: string;
+  /** Another name of `content`. */
+  message?: string;
+  images?: Picture[];
+  /** A subject line, which is put before the text. */
+  title?: string;
+};
+
+/** A folder to be registered. */
+export type NewProject = {
+  /** Its whole path. */
+  path: string;
+  /** What it is to be called; otherwise as its folder. */
+  name?: string;
+  /** Whether the folder and its repository are made when they are not there. */
+  init?: boolean;
+};
+
+/** The two kinds of nodes. */
+export type NodeKindName = "task" | "folder";
+
+export type PersistenceName = "reset" | "continue";
+
+/** A picture. */
+export type Picture = {
+  base64: string;
+  mediaType: MediaType;
+};
+
+/** What became of a message: it is durable. */
+export type Posted = {
+  /** Its commit. */
+  seq: number;
+  cursor: string;
+  taskId: string;
+  messageId: string;
+};
+
+/** What changes about a project. */
+export type ProjectPatch = {
+  /** Where its folder is now. */
+  path?: string;
+  /** What it is called now. */
+  name?: string;
+};
+
+export type ProjectState = "opening" | "open" | "broken";
+
+/** A project. */
+export type ProjectView = {
+  id: string;
+  name: string;
+  /** The user's checkout. */
+  path: string;
+  /** Whether it is there at this moment. */
+  pathExists: boolean;
+  createdAt: number;
+  /** Its root task; none while it is broken. */
+  rootId?: string;
+  state: ProjectState;
+  /** Why it is broken. */
+  problem?: string;
+  /** The branch the user works on. */
+  baseBranch?: string;
+  /** How many tasks there are, by status. */
+  counts: Record<string, number>;
+  costUsd: number;
+  /** Agents at work. */
+  running: number;
+  /** Things that wait for the user. */
+  needs: number;
+  /** What its user should know, after a registration or a change of its place. */
+  notes?: string[];
+};
+
+export type Projects = {
+  projects: ProjectView[];
+};
+
+/** Which conversations of closed tasks stay. */
+export type Prune = {
+  /** How many stay, the newest. */
+  keepCount?: number;
+};
+
+export type Removed = {
+  /** Where its data is. */
+  kept: string;
+};
+
+/** All children of a node, each once. */
+export type Reorder = {
+  children: string[];
+};
+
+export type Revoked = {
+  revoked: boolean;
+};
+
+/** Before which message. */
+export type Rewind = {
+  messageId: string;
+};
+
+export type Session = {
+  token: string;
+  expiresAt: number;
+};
+
+/** A session as its user sees it. */
+export type SessionView = {
+  id: string;
+  label?: string;
+  createdAt: number;
+  expiresAt: number;
+};
+
+export type Sessions = {
+  sessions: SessionView[];
+};
+
+export type Stats = {
+  uptimeMs: number;
+  requests: number;
+  projects: number;
+  tasks: number;
+  /** Live streams at this moment. */
+  streams: number;
+  /** Tasks by status. */
+  counts: Record<string, number>;
+};
+
+export type Status = "ok" | "starting";
+
+export type Status2 = {
+  /** Whether one has to log in at all. */
+  enabled: boolean;
+  authenticated: boolean;
+  /** How: `token`, `session` or `open`. */
+  via?: string;
+};
+
+export type StatusName = "added" | "modified" | "deleted" | "renamed" | "other";
+
+/** Why an agent is stopped. */
+export type Stop = {
+  reason?: string;
+};
+
+/** Which stream. */
+export type StreamWish = {
+  projectId: string;
+};
+
+export type TaskHit = {
+  taskId: string;
+  title: string;
+  line: string;
+};
+
+export type TaskMoney = {
+  taskId: string;
+  title: string;
+  costUsd: number;
+  budgetUsd?: number;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+};
+
+/** What changes about a node. What is left out stays; null clears. */
+export type TaskPatch = {
+  title?: string;
+  description?: string;
+  color?: string;
+  status?: StatusName;
+  /** True makes it a draft, false makes a draft ready. */
+  draft?: boolean;
+  /** The new node above. */
+  parentId?: string;
+  /** The new place among its siblings. */
+  index?: number;
+  budgetUsd?: number;
+  after?: string[];
+  persistent?: PersistenceName;
+};
+
+/** A node of the tree. */
+export type TaskView = {
+  id: string;
+  kind: NodeKindName;
+  title: string;
+  /** What is to be done; in lists only its beginning. */
+  description: string;
+  /** Whether only the beginning of the description is here. */
+  descriptionCut?: boolean;
+  parentId?: string;
+  children: string[];
+  color?: string;
+  /** Who changed it last: `user` or `agent`. */
+  editedBy: string;
+  createdAt: number;
+  updatedAt: number;
+  status?: string;
+  branch?: string;
+  worktreePath?: string;
+  /** What it has cost. */
+  costUsd?: number;
+  /** What was spent of its budget, by itself and by tasks below without one of their own. */
+  spentUsd?: number;
+  budgetUsd?: number;
+  remainingUsd?: number;
+  /** What closing it does, if it comes back: `reset` or `continue`. */
+  persistent?: string;
+  /** Tasks that have to be passed or closed first. */
+  after?: string[];
+  /** Commands that have to succeed before it can be passed. */
+  checks?: string[];
+  agent?: AgentView;
+  /** The newest thing said or done. */
+  lastLine?: string;
+  /** Messages that wait. */
+  inbox?: number;
+  /** Open questions to the user. */
+  questions?: string[];
+  /** Tool calls that wait for the user's word. */
+  approvals?: string[];
+  /** Commands in the background. */
+  background?: string[];
+  context?: ContextView;
+  life?: LifeView;
+};
+
+/** A node to be created. */
+export type TaskWish = {
+  /** Task or folder; a task unless said otherwise. */
+  kind?: Kind;
+  title: string;
+  description?: string;
+  /** Below which node; otherwise below the root. */
+  parentId?: string;
+  /** Whether it is only written down, and not ready to be started. */
+  draft?: boolean;
+  color?: string;
+  /** What it may spend, in dollars. */
+  budgetUsd?: number;
+  /** Tasks that have to be passed or closed first. */
+  after?: string[];
+  /** Commands that have to succeed before it can be passed. */
+  checks?: string[];
+  /** What closing it does, if it is to come back. */
+  persistent?: PersistenceName;
+  /** How many children stand before it; otherwise it is the last. */
+  index?: number;
+};
+
+export type Tasks = {
+  tasks: TaskView[];
+  rootId?: string;
+  /** Where a live stream goes on. */
+  cursor: string;
+};
+
+/** A task that cannot go on by itself. */
+export type Trouble = {
+  taskId: string;
+  taskTitle: string;
+  why: string;
+  at: number;
+};
+
+export type Version = {
+  version: string;
+  gitHash?: string;
+};
