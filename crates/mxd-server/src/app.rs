@@ -95,15 +95,15 @@ impl App {
         Ok(self.home.project(id)?)
     }
 
-    /// An open project.
-    pub(crate) fn project(&self, id: &str) -> Answer<Project> {
-        open(&self.registered(id)?)
+    /// An open project. One that is being restarted is waited for.
+    pub(crate) async fn project(&self, id: &str) -> Answer<Project> {
+        open(&mut self.registered(id)?).await
     }
 
     /// An open project with its feed, which has counted everything.
     pub(crate) async fn fed(&self, id: &str) -> Answer<(Project, Arc<Feed>)> {
-        let registered = self.registered(id)?;
-        let project = open(&registered)?;
+        let mut registered = self.registered(id)?;
+        let project = open(&mut registered).await?;
         let feed = self.feeds.of(&registered);
         feed.caught_up(&project).await;
         Ok((project, feed))
@@ -125,11 +125,14 @@ impl App {
     }
 }
 
-fn open(registered: &Registered) -> Answer<Project> {
-    match registered.now() {
-        Standing::Open(project) => Ok(project),
-        Standing::Opening => Err(Fault::starting()),
-        Standing::Broken { problem } => Err(Fault::broken(problem)),
+async fn open(registered: &mut Registered) -> Answer<Project> {
+    let settled = registered.standing.wait_for(|standing| !matches!(standing, Standing::Opening));
+    let settled = tokio::time::timeout(limits::RESTART_PATIENCE, settled).await;
+    match settled.map(|settled| settled.map(|standing| standing.clone())) {
+        Ok(Ok(Standing::Open(project))) => Ok(project),
+        Ok(Ok(Standing::Broken { problem })) => Err(Fault::broken(problem)),
+        Ok(Ok(Standing::Opening)) | Err(_) => Err(Fault::starting()),
+        Ok(Err(_)) => Err(Fault::not_found("unknown_project", "the project was taken out")),
     }
 }
 

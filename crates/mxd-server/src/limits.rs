@@ -56,6 +56,9 @@ pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How long a write to a client may take before it counts as gone.
 pub const WRITE_PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long a request waits for a project that is being restarted.
+pub const RESTART_PATIENCE: Duration = Duration::from_secs(20);
+
 /// How long running requests may take when the daemon ends.
 pub const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
 

@@ -13,7 +13,8 @@ const MOST_SECONDS: u64 = 300;
 
 /// Waits until the agent of a task does not work; tells where it stands then.
 pub(super) async fn wait(app: &App, project: &str, task: &str, seconds: u64) -> Outcome {
-    let found = app.project(project).and_then(|project| find(&project, task).map(|task| (project, task)));
+    let found =
+        app.project(project).await.and_then(|project| find(&project, task).map(|task| (project, task)));
     let (project, task) = match found {
         Ok(found) => found,
         Err(fault) => return Outcome::error(format!("{} ({})", fault.message(), fault.code())),

@@ -100,7 +100,7 @@ async fn clarify(
     Path(project): Path<String>,
     Input(wish): Input<Clarify>,
 ) -> Answer<Given<Acted>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let task = find(&project, &wish.task_id)?;
     let id = match &wish.clarification_id {
         Some(id) => id.parse().map_err(|error| no_id("clarificationId", error))?,
@@ -130,7 +130,7 @@ async fn approve(
     Path(project): Path<String>,
     Input(wish): Input<Approve>,
 ) -> Answer<Given<Acted>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let task = find(&project, &wish.task_id)?;
     let id: ApprovalId = wish.approval_id.parse().map_err(|error| no_id("approvalId", error))?;
     let hash =

@@ -66,7 +66,7 @@ async fn to_background(
     Path(project): Path<String>,
     Input(wish): Input<MoveWish>,
 ) -> Answer<Given<Moved>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let task = find(&project, &wish.session_id)?;
     if project.to_background(task, &ToolCallId(wish.exec_id.clone())).await {
         Ok(Given(Moved { moved: true }))
@@ -80,7 +80,7 @@ async fn kill(
     Path((project, name)): Path<(String, String)>,
     Input(wish): Input<KillWish>,
 ) -> Answer<Given<Killed>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let task = find(&project, &wish.session_id)?;
     if project.kill_background(task, &name).await {
         Ok(Given(Killed { killed: true }))

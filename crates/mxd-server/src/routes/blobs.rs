@@ -20,7 +20,7 @@ pub(super) fn routes(api: Api) -> Api {
 }
 
 async fn blob(State(app): State<App>, Path((project, digest)): Path<(String, String)>) -> Answer<Response> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let named = if digest.starts_with("sha256:") { digest } else { format!("sha256:{digest}") };
     let id: BlobId = named.parse().map_err(|_| missing(&named))?;
     let read = tokio::task::spawn_blocking(move || project.log().blobs().get(id)).await?;

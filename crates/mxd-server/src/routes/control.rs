@@ -126,14 +126,14 @@ struct Grant {
 type At = Path<(String, String)>;
 
 /// The project and the task of a path.
-pub(crate) fn located(app: &App, Path((project, task)): &At) -> Answer<(Project, TaskId)> {
-    let project = app.project(project)?;
+pub(crate) async fn located(app: &App, Path((project, task)): &At) -> Answer<(Project, TaskId)> {
+    let project = app.project(project).await?;
     let task = find(&project, task)?;
     Ok((project, task))
 }
 
 async fn act(app: &App, at: &At, op: impl FnOnce(TaskId) -> Op) -> Answer<Given<Acted>> {
-    let (project, task) = located(app, at)?;
+    let (project, task) = located(app, at).await?;
     Acted::of(app, project.wish(Actor::User, op(task)).await).map(Given)
 }
 
@@ -142,7 +142,7 @@ async fn stop(State(app): State<App>, at: At, Input(stop): Input<Stop>) -> Answe
 }
 
 async fn interrupt(State(app): State<App>, at: At) -> Answer<Given<Interrupted>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     let done = project.wish(Actor::User, Op::Session { task, op: SessionOp::Interrupt }).await;
     match done {
         Ok(_) => Ok(Given(Interrupted { interrupted: true })),
@@ -161,12 +161,12 @@ pub(crate) async fn compacted(app: &App, project: &Project, task: TaskId) -> Ans
 }
 
 async fn compact(State(app): State<App>, at: At) -> Answer<Given<Acted>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     compacted(&app, &project, task).await.map(Given)
 }
 
 async fn retry(State(app): State<App>, at: At) -> Answer<Given<Acted>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     let turn = project.look(|state| state.session(task).life().turns);
     let op = Op::Session { task, op: SessionOp::Retry { turn } };
     Acted::of(&app, project.wish(Actor::User, op).await).map(Given)
@@ -185,7 +185,7 @@ async fn clear(State(app): State<App>, at: At) -> Answer<Given<Acted>> {
 }
 
 async fn merge(State(app): State<App>, at: At, Input(wish): Input<Merge>) -> Answer<Given<MergeDone>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     match project.merge(task, wish.message).await {
         Merged::Done(report) => Ok(Given(MergeDone { report })),
         Merged::Refused(why) => Err(Fault::conflict("not_merged", why)

@@ -127,7 +127,7 @@ async fn of_task(
     at: Path<(String, String)>,
     Asked(query): Asked<EventsQuery>,
 ) -> Answer<Given<Events>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     page(&app, project, Whose::Task(task), &query).await
 }
 
@@ -136,7 +136,7 @@ async fn of_project(
     Path(project): Path<String>,
     Asked(query): Asked<EventsQuery>,
 ) -> Answer<Given<Events>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     page(&app, project, Whose::Project, &query).await
 }
 
@@ -145,7 +145,7 @@ async fn older(
     Path(project): Path<String>,
     Asked(query): Asked<OlderQuery>,
 ) -> Answer<Given<Events>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let task = find(&project, &query.session)?;
     let query = EventsQuery { before: Some(query.before), limit: query.limit, after: None };
     page(&app, project, Whose::Task(task), &query).await

@@ -149,7 +149,7 @@ async fn post(
     at: At,
     LargeInput(new): LargeInput<NewMessage>,
 ) -> Answer<Taken<Posted>> {
-    let (project, to) = located(&app, &at)?;
+    let (project, to) = located(&app, &at).await?;
     let id = match &new.id {
         Some(id) => id.parse().map_err(|error| Fault::unfit(format!("id: {error}")))?,
         None => clock::fresh_id()?,
@@ -251,7 +251,7 @@ fn decoded(picture: &Picture) -> Answer<(&'static str, Vec<u8>)> {
 }
 
 async fn go_on(State(app): State<App>, at: At, Input(wish): Input<Continue>) -> Answer<Taken<Posted>> {
-    let (project, to) = located(&app, &at)?;
+    let (project, to) = located(&app, &at).await?;
     let words = wish.message.filter(|message| !message.trim().is_empty());
     let words = words.unwrap_or_else(|| "Go on.".to_owned());
     deliver(&app, &project, (to, clock::fresh_id()?), (words, Vec::new())).await
@@ -270,14 +270,14 @@ async fn before(project: &Project, task: TaskId, message: &str) -> Answer<Seq> {
 }
 
 async fn rewind(State(app): State<App>, at: At, Input(wish): Input<Rewind>) -> Answer<Given<Acted>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     let to = before(&project, task, &wish.message_id).await?;
     let op = Op::Session { task, op: SessionOp::Rewind { to } };
     Acted::of(&app, project.wish(Actor::User, op).await).map(Given)
 }
 
 async fn edit(State(app): State<App>, at: At, LargeInput(wish): LargeInput<Edit>) -> Answer<Taken<Posted>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     if wish.content.trim().is_empty() {
         return Err(Refusal::Empty { field: "the message" }.into());
     }
@@ -287,7 +287,7 @@ async fn edit(State(app): State<App>, at: At, LargeInput(wish): LargeInput<Edit>
 }
 
 async fn fork(State(app): State<App>, at: At, Input(wish): Input<Fork>) -> Answer<Given<Acted>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     let source = find(&project, &wish.source_task_id)?;
     let head = *project.through().borrow();
     let op = Op::Session { task, op: SessionOp::Fork { source, head } };

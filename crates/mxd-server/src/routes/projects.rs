@@ -208,14 +208,14 @@ async fn remove(State(app): State<App>, Path(project): Path<String>) -> Answer<G
 }
 
 async fn agents(State(app): State<App>, Path(project): Path<String>) -> Answer<Given<Agents>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let running = project.look(|state| state.sessions().values().filter(|session| session.is_busy()).count());
     let model = project.config().agent_model(mxd_engine::config::Role::Root).ok();
     Ok(Given(Agents { running: running as u64, model: model.map(|model| model.model.name) }))
 }
 
 async fn agent_status(State(app): State<App>, Path(project): Path<String>) -> Answer<Given<AgentStatus>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let (mut idle, mut active) = (Vec::new(), Vec::new());
     project.look(|state| {
         for task in state.sessions().keys() {
@@ -230,7 +230,7 @@ async fn agent_status(State(app): State<App>, Path(project): Path<String>) -> An
 }
 
 async fn stop(State(app): State<App>, Path(project): Path<String>) -> Answer<Given<Acted>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let root = root(&project)?;
     let op = Op::Session { task: root, op: SessionOp::Stop { reason: None } };
     Ok(Given(Acted::of(&app, project.wish(Actor::User, op).await)?))
@@ -241,7 +241,7 @@ async fn compact(
     Path(project): Path<String>,
     Input(wish): Input<Compact>,
 ) -> Answer<Given<Acted>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let task = match &wish.task_id {
         Some(given) => crate::app::find(&project, given)?,
         None => root(&project)?,
@@ -256,7 +256,7 @@ async fn restart(State(app): State<App>, Path(project): Path<String>) -> Answer<
 }
 
 async fn clear(State(app): State<App>, Path(project): Path<String>) -> Answer<Given<Cleared>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let begun = project.look(|state| -> Vec<TaskId> {
         state
             .sessions()
@@ -273,7 +273,7 @@ async fn prune(
     Path(project): Path<String>,
     Input(wish): Input<Prune>,
 ) -> Answer<Given<Cleared>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let mut closed = project.look(|state| -> Vec<_> {
         let nodes = state.tree().nodes().values();
         let closed = nodes.filter(|node| node.status() == Some(mxd_core::tree::Status::Closed));

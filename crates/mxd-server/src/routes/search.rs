@@ -71,7 +71,7 @@ async fn search(
     Path(project): Path<String>,
     Asked(query): Asked<SearchQuery>,
 ) -> Answer<Given<Found>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let words = query.q.trim().to_lowercase();
     if words.is_empty() || words.chars().count() > MOST_CHARS {
         return Err(Fault::invalid(format!("`q` has to have 1 to {MOST_CHARS} characters")));

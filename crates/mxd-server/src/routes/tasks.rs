@@ -225,7 +225,7 @@ async fn create(
     Path(id): Path<String>,
     Input(wish): Input<TaskWish>,
 ) -> Answer<Made<TaskView>> {
-    let project = app.project(&id)?;
+    let project = app.project(&id).await?;
     let parent = match &wish.parent_id {
         Some(given) => find(&project, given)?,
         None => root(&project)?,
@@ -266,7 +266,7 @@ fn found(project: &Project, given: &[String]) -> Answer<Vec<TaskId>> {
 }
 
 async fn get(State(app): State<App>, at: Path<(String, String)>) -> Answer<Given<TaskView>> {
-    let (_, task) = located(&app, &at)?;
+    let (_, task) = located(&app, &at).await?;
     shown(&app, &at.0.0, task).await.map(Given)
 }
 
@@ -275,7 +275,7 @@ async fn patch(
     at: Path<(String, String)>,
     Input(patch): Input<TaskPatch>,
 ) -> Answer<Given<TaskView>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     for op in changes(&project, task, patch)? {
         match project.wish(Actor::User, op).await {
             // A patch says how it is to be, and so it is.
@@ -331,7 +331,7 @@ async fn reorder(
     at: Path<(String, String)>,
     Input(wish): Input<Reorder>,
 ) -> Answer<Given<TaskView>> {
-    let (project, node) = located(&app, &at)?;
+    let (project, node) = located(&app, &at).await?;
     let children = found(&project, &wish.children)?;
     match project.wish(Actor::User, Op::ReorderChildren { node, children }).await {
         Ok(_) | Err(WishError::Refused(Refusal::NothingToChange { .. })) => {}
@@ -345,7 +345,7 @@ async fn delete(
     at: Path<(String, String)>,
     Asked(query): Asked<DeleteQuery>,
 ) -> Answer<Given<Acted>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     let reach = if query.recursive { Reach::Recursive } else { Reach::Only };
     Acted::of(&app, project.wish(Actor::User, Op::DeleteTask { task, reach }).await).map(Given)
 }

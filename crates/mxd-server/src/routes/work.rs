@@ -65,7 +65,7 @@ struct GitCommit {
 type At = Path<(String, String)>;
 
 async fn git_log(State(app): State<App>, at: At) -> Answer<Given<GitLog>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     let commits = project.history(task, limits::HISTORY).await?.into_iter().map(|logged| GitCommit {
         hash: logged.hash,
         message: logged.message,
@@ -135,7 +135,7 @@ impl From<FileChange> for FileView {
 }
 
 async fn diff(State(app): State<App>, at: At) -> Answer<Given<Diff>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     let review = project.review(task).await?;
     Ok(Given(Diff {
         base: review.base.to_string(),
@@ -170,7 +170,7 @@ struct CheckView {
 }
 
 async fn evidence(State(app): State<App>, at: At) -> Answer<Given<Evidence>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     let found = tokio::task::spawn_blocking(move || {
         let mut checks = Vec::new();
         let read = history::events_of(project.log(), task, |(_, at), event| {
@@ -234,7 +234,7 @@ struct CallView {
 }
 
 async fn ledger(State(app): State<App>, at: At, Asked(query): Asked<LedgerQuery>) -> Answer<Given<Ledger>> {
-    let (project, task) = located(&app, &at)?;
+    let (project, task) = located(&app, &at).await?;
     let found = tokio::task::spawn_blocking(move || {
         let mut book = Book::default();
         let read = history::events_of(project.log(), task, |place, event| book.take(place, event.body));

@@ -9,7 +9,8 @@ use crate::python;
 use crate::stage::Stage;
 
 /// Routes that end the daemon or break the project that is attacked, that leave its folder, or that never end.
-const LEFT_OUT: &str = "^/(restart-daemon|events|auth/logout|projects|projects/\\{project\\}|.*config.*)$";
+const LEFT_OUT: &str =
+    "^/(restart-daemon|events|auth/logout|projects|projects/\\{project\\}(/restart)?|.*config.*)$";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_request_that_fits_or_breaks_the_document_gets_an_answer_that_does_not() {

@@ -40,7 +40,12 @@ impl Stage {
     pub(crate) async fn set_with(conversations: Value, settings: Value) -> Self {
         let ground = TempDir::new().unwrap();
         make_repository(&ground.path().join("repo"));
-        let script = json!({ "conversations": conversations }).to_string();
+        let mut script = json!({ "conversations": conversations });
+        if conversations == json!([]) {
+            // Where nothing is said that matters, whoever asks is answered.
+            script["default_reply"] = json!({ "blocks": [{ "text": "Nothing." }] });
+        }
+        let script = script.to_string();
         let script = Script::parse("story.json", &script).unwrap_or_else(|error| panic!("{error}"));
         let model = Rehearsal::start(script).unwrap();
         write_settings(ground.path(), &model.base_url(Wire::Anthropic), settings);
