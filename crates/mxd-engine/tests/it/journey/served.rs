@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::stage::{Stage, write};
 
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../mcl-tools/tests/server");
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What the server is called.
 pub(crate) fn name() -> ServerName {

@@ -19,7 +19,7 @@ use crate::ground::{create_root, make_repository, open, open_beside, write_setti
 pub(crate) use crate::ground::{git, write};
 
 /// How long anything may take before the story counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Everything a story needs.
 pub(crate) struct Stage {
