@@ -124,7 +124,7 @@ fn named(alias: &str) -> Answer<ServerName> {
 }
 
 async fn list(State(app): State<App>, Path(project): Path<String>) -> Answer<Given<Servers>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let servers = project.servers().await.map_err(|error| refused(&error))?;
     Ok(Given(Servers { servers: servers.into_iter().map(ServerView::from).collect() }))
 }
@@ -134,7 +134,7 @@ async fn accept(
     Path((project, alias)): Path<(String, String)>,
     Input(wish): Input<Accept>,
 ) -> Answer<Given<ServerView>> {
-    let project = app.project(&project)?;
+    let project = app.project(&project).await?;
     let mut classes: BTreeMap<ToolName, SideEffect> = BTreeMap::new();
     for (tool, class) in &wish.classes {
         let tool =
@@ -150,7 +150,7 @@ async fn retry(
     State(app): State<App>,
     Path((project, alias)): Path<(String, String)>,
 ) -> Answer<Given<Servers>> {
-    let open = app.project(&project)?;
+    let open = app.project(&project).await?;
     open.retry_server(&named(&alias)?).await;
     list(State(app), Path(project)).await
 }
