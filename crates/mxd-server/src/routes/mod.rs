@@ -11,6 +11,7 @@ mod messages;
 mod money;
 mod projects;
 mod search;
+mod servers;
 mod system;
 mod tasks;
 mod work;
@@ -34,6 +35,7 @@ pub(crate) fn api() -> Api {
     let api = work::routes(api);
     let api = money::routes(api);
     let api = search::routes(api);
+    let api = servers::routes(api);
     let api = config::routes(api);
     let api = background::routes(api);
     blobs::routes(api)

@@ -7,7 +7,7 @@ use crate::stage::{Stage, calls, conversation, gated, git, speaks, text};
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_is_created_worked_on_looked_at_and_merged() {
     let stage = Stage::set(json!([
-        conversation("Title: Root", vec![speaks("Good.")]),
+        conversation("Title: Root", vec![speaks("Good."), speaks("Fine.")]),
         conversation(
             "Title: Poem",
             vec![
@@ -62,6 +62,12 @@ async fn a_task_is_created_worked_on_looked_at_and_merged() {
         .await;
     stage.act(&format!("/tasks/{task}/close"), json!({})).await;
     stage.until_status(&task, "closed").await;
+    // The root hears of it.
+    stage
+        .until(&stage.root, "a rest", |view| {
+            view["life"]["turns"] == 2 && view["agent"]["state"] == "waiting"
+        })
+        .await;
     stage.end().await;
 }
 
