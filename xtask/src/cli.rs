@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::chaos::{Minutes, Seed};
-use crate::{bench, chaos, say, test};
+use crate::{bench, chaos, demo, page, say, test};
 
 /// What a developer of Matrix runs.
 #[derive(Debug, Parser)]
@@ -15,6 +15,7 @@ use crate::{bench, chaos, say, test};
     name = "xtask",
     bin_name = "cargo xtask",
     after_help = "Examples:
+  cargo xtask demo                    agents at work, without a key
   cargo xtask test                    everything that must pass before a commit
   cargo xtask bench log               the log's benchmarks against their bars
   cargo xtask chaos power --minutes 30"
@@ -26,6 +27,12 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Build the page and the program, and play `mxd demo`
+    ///
+    /// What follows is given to it: `cargo xtask demo --kill`. Exit code 0 only when every step of the story happened.
+    Demo(DemoArgs),
+    /// Take a picture of every view of the page
+    Shots,
     /// Check format and lints, run every test, build the docs, check dependencies
     ///
     /// Stops at the first failure and says how to run that step alone. Installs nothing: cargo-nextest and
@@ -40,6 +47,14 @@ enum Command {
     /// Each is a test of the ordinary suite with more time. The seed is printed; the same seed repeats the
     /// same run. Exit code 1 when a test fails.
     Chaos(ChaosArgs),
+}
+
+/// What `cargo xtask demo` was asked to do.
+#[derive(Args, Debug)]
+pub(crate) struct DemoArgs {
+    /// What `mxd demo` is given
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub(crate) rest: Vec<String>,
 }
 
 /// What `cargo xtask test` was asked to do.
@@ -73,6 +88,9 @@ pub(crate) struct BenchArgs {
     /// Measure less: faster and less exact
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Install other programs that do the same and measure them as well, where a benchmark knows some
+    #[arg(long)]
+    pub(crate) peers: bool,
 }
 
 /// What `cargo xtask chaos` was asked to do.
@@ -104,6 +122,8 @@ pub fn run() -> ExitCode {
         return print_help();
     };
     let outcome = match &command {
+        Command::Demo(args) => demo::run(args),
+        Command::Shots => page::shots(),
         Command::Test(args) => test::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Chaos(args) => chaos::run(args),

@@ -1,14 +1,26 @@
-//! One cargo command: how it is written for a reader, started, and timed.
+//! One command of cargo or npm: how it is written for a reader, started, and timed.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::workspace_root;
+use crate::{Verdict, say, workspace_root};
 
-/// A cargo command line with the variables it needs.
-#[derive(Clone, Debug, Default)]
+/// Whose command it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Program {
+    Cargo,
+    /// In the folder of the page.
+    Npm,
+    /// What this workspace has built.
+    Mxd,
+}
+
+/// A command line with the variables it needs.
+#[derive(Clone, Debug)]
 pub(crate) struct Step {
+    program: Program,
     args: Vec<String>,
     env: Vec<(&'static str, String)>,
 }
@@ -38,7 +50,21 @@ pub(crate) struct NotStarted {
 impl Step {
     /// `cargo` with these arguments, split at spaces.
     pub(crate) fn cargo(words: &str) -> Self {
-        Self { args: words.split_whitespace().map(str::to_owned).collect(), env: Vec::new() }
+        Self::of(Program::Cargo, words)
+    }
+
+    /// `npm` with these arguments, for the page.
+    pub(crate) fn npm(words: &str) -> Self {
+        Self::of(Program::Npm, words)
+    }
+
+    /// The program itself, as `cargo build` left it.
+    pub(crate) fn mxd(words: &str) -> Self {
+        Self::of(Program::Mxd, words)
+    }
+
+    fn of(program: Program, words: &str) -> Self {
+        Self { program, args: words.split_whitespace().map(str::to_owned).collect(), env: Vec::new() }
     }
 
     /// One more argument, taken as it is.
@@ -76,10 +102,17 @@ impl Step {
     }
 
     fn command(&self) -> Command {
-        // Cargo names itself to the programs it starts: the same toolchain as the one that runs us.
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
-        command.args(&self.args).current_dir(workspace_root());
+        let mut command = match self.program {
+            // Cargo names itself to the programs it starts: the same toolchain as the one that runs us.
+            Program::Cargo => Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())),
+            Program::Npm => Command::new("npm"),
+            Program::Mxd => Command::new(target().join("debug/mxd")),
+        };
+        let folder = match self.program {
+            Program::Cargo | Program::Mxd => workspace_root().to_owned(),
+            Program::Npm => workspace_root().join("web"),
+        };
+        command.args(&self.args).current_dir(folder);
         command.envs(self.env.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -95,9 +128,18 @@ impl fmt::Display for Step {
         for (name, value) in &self.env {
             write!(f, "{name}={} ", Quoted(value))?;
         }
-        f.write_str("cargo")?;
+        f.write_str(match self.program {
+            Program::Cargo => "cargo",
+            Program::Npm => "npm --prefix web",
+            Program::Mxd => "target/debug/mxd",
+        })?;
         self.args.iter().try_for_each(|arg| write!(f, " {}", Quoted(arg)))
     }
+}
+
+/// Where cargo puts what it builds.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| workspace_root().join("target"), PathBuf::from)
 }
 
 struct Quoted<'a>(&'a str);
@@ -111,6 +153,19 @@ impl fmt::Display for Quoted<'_> {
             write!(f, "'{}'", self.0.replace('\'', r"'\''"))
         }
     }
+}
+
+/// Runs steps one after the other and stops at the first that fails, which is named.
+pub(crate) fn in_turn(steps: impl IntoIterator<Item = Step>) -> Result<Verdict, String> {
+    for step in steps {
+        say::heading(step.to_string());
+        let ended = step.run().map_err(|error| error.to_string())?;
+        if !ended.status.success() {
+            say::failed(format_args!("{step} ({})", describe(ended.status)), &step);
+            return Ok(Verdict::Failed);
+        }
+    }
+    Ok(Verdict::Passed)
 }
 
 /// `exit code 101`, or the signal that ended the process.
@@ -129,6 +184,12 @@ mod tests {
     fn a_step_is_shown_as_it_would_be_typed() {
         let step = Step::cargo("doc --no-deps").arg("a b").env("RUSTDOCFLAGS", "-D warnings");
         assert_eq!(step.to_string(), "RUSTDOCFLAGS='-D warnings' cargo doc --no-deps 'a b'");
+    }
+
+    #[test]
+    fn the_page_and_the_program_are_named_by_where_they_are() {
+        assert_eq!(Step::npm("run build").to_string(), "npm --prefix web run build");
+        assert_eq!(Step::mxd("demo --kill").to_string(), "target/debug/mxd demo --kill");
     }
 
     #[test]

@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use crate::cli::TestArgs;
 use crate::step::{Step, describe};
-use crate::{Verdict, say};
+use crate::{Verdict, page, say};
 
 /// What can be done on this machine; nothing is installed to make it more.
 #[derive(Clone, Copy, Debug)]
 struct Tools {
     nextest: bool,
     deny: bool,
+    npm: bool,
+    /// Whether there is a Chromium, or one could be installed.
+    browser: bool,
 }
 
 #[derive(Debug)]
@@ -47,6 +50,8 @@ impl Tools {
         Self {
             nextest: Step::cargo("nextest --version").succeeds_quietly(),
             deny: Step::cargo("deny --version").succeeds_quietly(),
+            npm: page::has_npm(),
+            browser: page::has_browser(),
         }
     }
 }
@@ -61,17 +66,41 @@ fn plan(args: &TestArgs, tools: Tools) -> Vec<Part> {
                 reason: "cargo deny is not installed; skipped (install: cargo install cargo-deny)",
             },
         },
+    ];
+    parts.extend(page_parts(args, tools));
+    parts.extend([
         part(Step::cargo("clippy --workspace --all-targets -- -D warnings")),
         part(Step::cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings")),
         part(filtered(Step::cargo("test --workspace --doc"), args)),
-    ];
+    ]);
     let test = filtered(test_runner(tools), args);
     let rounds = args.repeat.get();
     parts.extend((1..=rounds).map(|round| match rounds {
         1 => part(test.clone()),
         _ => Part::Run { title: format!("{test} (round {round} of {rounds})"), step: test.clone() },
     }));
+    parts.extend(browser_parts(args, tools));
     parts
+}
+
+/// The page is built before the program, which has it inside. Whoever filters wants some tests of Rust.
+fn page_parts(args: &TestArgs, tools: Tools) -> Vec<Part> {
+    match (&args.filter, tools.npm) {
+        (Some(_), _) => Vec::new(),
+        (None, true) => page::build().into_iter().chain(page::checks()).map(part).collect(),
+        (None, false) => vec![Part::Skip { reason: "npm is not installed; the page is not tested (install: Node.js)" }],
+    }
+}
+
+/// The page in a browser: with a small daemon of its own, and with the program that the tests have built.
+fn browser_parts(args: &TestArgs, tools: Tools) -> Vec<Part> {
+    match (&args.filter, tools.npm, tools.browser) {
+        (Some(_), _, _) | (None, false, _) => Vec::new(),
+        (None, true, true) => page::journeys().into_iter().map(part).collect(),
+        (None, true, false) => {
+            vec![Part::Skip { reason: "there is no Chromium; the page is not tested in a browser (install: chromium)" }]
+        }
+    }
 }
 
 /// Without `--tests`, `cargo test` would run the doc tests too, and they have their own step.
@@ -106,8 +135,8 @@ mod tests {
 
     use super::*;
 
-    const ALL: Tools = Tools { nextest: true, deny: true };
-    const NONE: Tools = Tools { nextest: false, deny: false };
+    const ALL: Tools = Tools { nextest: true, deny: true, npm: true, browser: true };
+    const NONE: Tools = Tools { nextest: false, deny: false, npm: false, browser: false };
 
     fn titles(args: &TestArgs, tools: Tools) -> Vec<String> {
         let title = |part| match part {
@@ -126,10 +155,17 @@ mod tests {
         let expected = [
             "cargo fmt --all --check",
             "cargo deny check licenses bans sources",
+            "npm --prefix web ci --no-audit --no-fund",
+            "npm --prefix web run build",
+            "npm --prefix web run check",
+            "npm --prefix web test",
             "cargo clippy --workspace --all-targets -- -D warnings",
             "RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps",
             "cargo test --workspace --doc",
             "cargo nextest run --workspace",
+            "npm --prefix web run e2e",
+            "cargo build --package mxd --package rehearse",
+            "npm --prefix web run e2e:real",
         ];
         assert_eq!(titles(&args(None, 1), ALL), expected);
     }
@@ -138,13 +174,15 @@ mod tests {
     fn a_missing_tool_is_replaced_or_named_and_never_installed() {
         let titles = titles(&args(None, 1), NONE);
         assert!(titles[1].starts_with("cargo deny is not installed; skipped"));
-        assert_eq!(titles[5], "cargo test --workspace --tests");
+        assert!(titles[2].starts_with("npm is not installed; the page is not tested"));
+        assert_eq!(titles[6], "cargo test --workspace --tests");
+        assert_eq!(titles.len(), 7);
     }
 
     #[test]
     fn repeat_multiplies_the_test_step_only() {
         let titles = titles(&args(Some("log"), 3), ALL);
-        assert_eq!(titles.len(), 8);
+        assert_eq!(titles.len(), 8, "and nothing of the page");
         assert_eq!(titles[4], "cargo test --workspace --doc log");
         assert_eq!(titles[5], "cargo nextest run --workspace log (round 1 of 3)");
         assert_eq!(titles[7], "cargo nextest run --workspace log (round 3 of 3)");

@@ -101,6 +101,8 @@ pub(crate) enum Command {
     Init(Init),
     /// Runs a plan of tool calls.
     Run(Run),
+    /// Removes verified packages that no server was started from for a while.
+    Prune(Prune),
 }
 
 impl Command {
@@ -119,6 +121,7 @@ impl Command {
             Self::Sign(_) => "sign",
             Self::Init(_) => "init",
             Self::Run(_) => "run",
+            Self::Prune(_) => "prune",
         }
     }
 }
@@ -218,16 +221,35 @@ pub(crate) struct Init {
     #[arg(long = "server-version", value_name = "VERSION")]
     pub(crate) version: Option<Version>,
     /// A variable of the server, as NAME=value or NAME=$env:OTHER. Can be given more than once.
-    #[arg(long, value_name = "ITEM")]
+    #[arg(long, value_name = "ITEM", conflicts_with = "url")]
     pub(crate) env: Vec<String>,
+    /// A server elsewhere, by its URL, in place of a command.
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    pub(crate) url: Option<String>,
+    /// A header for it, as NAME=value or NAME='Bearer $env:TOKEN'. Can be given more than once.
+    #[arg(long, value_name = "ITEM", requires = "url")]
+    pub(crate) header: Vec<String>,
     /// The new manifest; standard output, unless given. It is never overwritten.
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) with: LiveArgs,
     /// The server's command.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required_unless_present = "url", value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Prune {
+    /// Days without a start after which a package goes. Servers that have run for longer than that need theirs.
+    #[arg(long, value_name = "DAYS", default_value_t = 30)]
+    pub(crate) unused: u64,
+    /// Only says what would go.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// The folder of verified packages.
+    #[arg(long, env = "MXD_PACKAGES", value_name = "FOLDER")]
+    pub(crate) store: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -2,8 +2,8 @@
 
 use mxd_core::manifest::{AgentManifest, Package, Placeholders, ServerSpec, Tools, Transport};
 use mxd_core::raw::RawJson;
-use mxd_core::tool::{CleanText, SideEffect};
-use mxd_tools::mcp::Connection;
+use mxd_core::tool::CleanText;
+use mxd_tools::mcp::{Connection, class_of};
 use mxd_tools::package::{PackageError, definitions_digest, is_companion};
 use serde_json::{Map, Value, json};
 
@@ -21,12 +21,13 @@ const DESCRIPTION_BYTES: usize = 300;
 
 pub(crate) fn run(common: &Common, init: &Init) -> Result<Answer, Failure> {
     let probe = probe(init)?;
-    let Transport::Stdio(program) = &probe.transport else { return Err(Vec::new()) };
-    let packages = live::to_measure(common, &init.with)?;
     let wrong = |error: PackageError| Trouble::new(package_code(&error), &error, error.hint());
-    let measured = match is_companion(program) {
-        true => None,
-        false => Some(packages.measure(program).map_err(wrong)?),
+    let measured = match &probe.transport {
+        Transport::Stdio(program) if !is_companion(program) => {
+            Some(live::to_measure(common, &init.with)?.measure(program).map_err(wrong)?)
+        }
+        // Nobody can look into a package that runs elsewhere: what it offers has to do.
+        Transport::Stdio(_) | Transport::Http(_) | Transport::Sse(_) => None,
     };
     let known = init.version.as_ref().map(ToString::to_string);
     let known = known.or_else(|| measured.as_ref().and_then(|measured| measured.version.clone()));
@@ -46,7 +47,7 @@ pub(crate) fn run(common: &Common, init: &Init) -> Result<Answer, Failure> {
         };
         let document = document(init, &connection, (&version, &format!("sha256:{digest}")));
         connection.close().await;
-        Ok(document)
+        document
     })?;
     written(init, &document)
 }
@@ -64,19 +65,10 @@ fn said_version(connection: &Connection) -> Option<String> {
 
 /// The server as the command line gives it, held to every rule of manifests.
 fn probe(init: &Init) -> Result<ServerSpec, Failure> {
-    let (command, args) =
-        init.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-    let tool = json!({ "name": "unknown", "side_effect_class": "read" });
-    let server = json!({
-        "alias": init.alias,
-        "transport": "stdio",
-        "command": command,
-        "args": args,
-        "env": init.env,
-        "package_digest": UNKNOWN,
-        "version": "0.0.0",
-        "tools": [tool],
-    });
+    let mut server = described(init)?;
+    server["package_digest"] = json!(UNKNOWN);
+    server["version"] = json!("0.0.0");
+    server["tools"] = json!([{ "name": "unknown", "side_effect_class": "read" }]);
     let document = json!({ "schema_version": 1, "agent": init.agent, "servers": [server] });
     let parsed = AgentManifest::parse(document.to_string().as_bytes(), Placeholders::Allow);
     let manifest = parsed.map_err(|problems| {
@@ -88,6 +80,32 @@ fn probe(init: &Init) -> Result<ServerSpec, Failure> {
     manifest.servers.into_iter().next().ok_or_else(Vec::new)
 }
 
+/// How the server is reached, as a manifest says it.
+fn described(init: &Init) -> Result<Value, Failure> {
+    if let Some(url) = &init.url {
+        let mut headers = Map::new();
+        for item in &init.header {
+            let what = || format!("--header {item} has no name");
+            let hint = "Write --header NAME=value, credentials as $env:NAME.";
+            let (name, value) =
+                item.split_once('=').ok_or_else(|| Trouble::new(Code::Usage, what(), hint))?;
+            headers.insert(name.to_owned(), json!(value));
+        }
+        let mut server = json!({ "alias": init.alias, "transport": "http", "endpoint": url });
+        if !headers.is_empty() {
+            server["headers"] = Value::Object(headers);
+        }
+        return Ok(server);
+    }
+    let (command, args) =
+        init.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let mut server = json!({ "alias": init.alias, "transport": "stdio", "command": command, "args": args });
+    if !init.env.is_empty() {
+        server["env"] = json!(init.env);
+    }
+    Ok(server)
+}
+
 /// The same server without anything that holds it.
 pub(crate) fn unheld(server: &ServerSpec) -> ServerSpec {
     let placeholder = UNKNOWN.parse().ok();
@@ -96,31 +114,26 @@ pub(crate) fn unheld(server: &ServerSpec) -> ServerSpec {
     ServerSpec { package, ..server.clone() }
 }
 
-fn document(init: &Init, connection: &Connection, (version, digest): (&str, &str)) -> Value {
+fn document(init: &Init, connection: &Connection, (version, digest): (&str, &str)) -> Result<Value, Failure> {
     let tools: Vec<Value> = connection.definitions().iter().filter_map(tool).collect();
-    let (command, args) =
-        init.command.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
-    let mut server = json!({ "alias": init.alias, "transport": "stdio", "command": command, "args": args });
-    if !init.env.is_empty() {
-        server["env"] = json!(init.env);
-    }
+    let mut server = described(init)?;
     server["package_digest"] = json!(digest);
     server["version"] = json!(version);
     server["tools"] = tools.into();
-    json!({
+    Ok(json!({
         "schema_version": 1,
         "agent": init.agent,
         "description": "Written by mcl-tools init. Review the class of every tool before you allow more than read.",
         "allowed_side_effects": ["read"],
         "servers": [server],
-    })
+    }))
 }
 
 /// A tool with the class that its own words suggest. Nobody should rely on them.
 fn tool(definition: &RawJson) -> Option<Value> {
-    let definition: Map<String, Value> = serde_json::from_str(definition.get()).ok()?;
+    let definition: Value = serde_json::from_str(definition.get()).ok()?;
     let name = definition.get("name")?.as_str()?;
-    let (class, why) = guess(name, definition.get("annotations"));
+    let (class, why) = class_of(&definition);
     let words = definition.get("description").and_then(Value::as_str).unwrap_or_default();
     let words = CleanText::clean(words.lines().next().unwrap_or_default(), DESCRIPTION_BYTES);
     let description = format!("{REVIEW}{class} because {why}. {}", words.text());
@@ -130,24 +143,6 @@ fn tool(definition: &RawJson) -> Option<Value> {
         "side_effect_class": class,
         "timeout_ms": mxd_core::manifest::limits::DEFAULT_TIMEOUT_MS,
     }))
-}
-
-/// Words in the name of a tool that runs programs.
-const RUNS: &[&str] = &["bash", "command", "eval", "exec", "run", "script", "shell", "spawn", "terminal"];
-
-fn guess(name: &str, annotations: Option<&Value>) -> (SideEffect, &'static str) {
-    let hint = |key: &str| annotations.and_then(|hints| hints.get(key)?.as_bool());
-    let lower = name.to_ascii_lowercase();
-    let mut words = lower.split(['_', '-', '.']);
-    if words.any(|word| RUNS.contains(&word)) {
-        return (SideEffect::Shell, "of its name");
-    }
-    match (hint("openWorldHint"), hint("readOnlyHint")) {
-        (Some(true), _) => (SideEffect::Network, "it says openWorldHint"),
-        (_, Some(true)) => (SideEffect::Read, "it says readOnlyHint"),
-        (_, Some(false)) => (SideEffect::Write, "it does not say readOnlyHint"),
-        (_, None) => (SideEffect::Write, "it says nothing"),
-    }
 }
 
 fn written(init: &Init, document: &Value) -> Result<Answer, Failure> {
@@ -168,22 +163,4 @@ fn written(init: &Init, document: &Value) -> Result<Answer, Failure> {
     };
     let result = json!({ "manifest": document, "output": init.output });
     Ok(Answer { result, text, warnings, ..Answer::default() })
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::guess;
-
-    #[test]
-    fn classes_are_guessed_on_the_careful_side() {
-        let class = |name, hints| guess(name, Some(&hints)).0.name();
-        assert_eq!(class("read_file", json!({ "readOnlyHint": true })), "read");
-        assert_eq!(class("read_file", json!({ "readOnlyHint": true, "openWorldHint": true })), "network");
-        assert_eq!(class("write_file", json!({ "readOnlyHint": false })), "write");
-        assert_eq!(class("get", json!({})), "write");
-        assert_eq!(class("browser_run_code", json!({ "readOnlyHint": true })), "shell");
-        assert_eq!(class("truncate", json!({ "readOnlyHint": true })), "read");
-    }
 }

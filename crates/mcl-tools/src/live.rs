@@ -129,16 +129,14 @@ pub(crate) fn package_code(error: &PackageError) -> Code {
 
 /// Verified packages, and where installed ones are looked for: around the manifest first, then around this folder.
 pub(crate) fn packages(common: &Common, with: &LiveArgs) -> Result<Packages, Trouble> {
-    let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    let home = PathBuf::from(variable("HOME"));
-    let data = std::env::var_os("XDG_DATA_HOME").map_or_else(|| home.join(".local/share"), PathBuf::from);
-    let store = with.store.clone().unwrap_or_else(|| data.join("mxd/packages"));
+    let user = User::of_environment();
+    let store = with.store.clone().unwrap_or_else(|| user.packages());
     let store = Store::open(&store).map_err(|error| Trouble::new(Code::Trouble, &error, error.hint()))?;
     let beside = common.manifest.parent().filter(|folder| !folder.as_os_str().is_empty());
     let near = [beside.unwrap_or(Path::new(".")), Path::new(".")];
     let near = near.iter().filter_map(|folder| fs::canonicalize(folder).ok()).collect();
     let program = std::env::current_exe().ok().and_then(|path| path.parent().map(Path::to_owned));
-    let places = Places { near, path: variable("PATH"), home, beside: program.unwrap_or_default() };
+    let places = Places { near, path: user.path, home: user.home, beside: program.unwrap_or_default() };
     Ok(Packages { store, places, placeholders: common.placeholders() })
 }
 
@@ -169,7 +167,6 @@ async fn proxy(with: &LiveArgs, level: Level, folder: &Path) -> Result<Option<Pr
 }
 
 fn agent(worktree: PathBuf, scratch: PathBuf, (proxy, level): (&Option<Proxy>, Level)) -> Agent {
-    let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let network = match (proxy, level) {
         (Some(proxy), _) => proxy.network(),
         (None, Level::Off) => Network::Open,
@@ -179,13 +176,7 @@ fn agent(worktree: PathBuf, scratch: PathBuf, (proxy, level): (&Option<Proxy>, L
         worktree: Root { path: worktree, access: Access::Write },
         scratch,
         repository: None,
-        user: User {
-            name: variable("USER"),
-            home: variable("HOME").into(),
-            path: variable("PATH"),
-            variables: std::env::vars().collect(),
-            committer: None,
-        },
+        user: User::of_environment(),
         extra: Vec::new(),
         network,
         limits: sandbox::Limits::default(),

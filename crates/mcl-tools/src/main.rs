@@ -13,6 +13,7 @@ mod live;
 mod lock;
 mod plan;
 mod progress;
+mod prune;
 mod show;
 mod sign;
 mod uri;
@@ -59,6 +60,7 @@ fn run(cli: &Cli) -> Result<Answer, answer::Failure> {
         Command::Sign(sign) => sign::sign(common, sign),
         Command::Init(init) => init::run(common, init),
         Command::Run(run) => plan::run(common, run),
+        Command::Prune(prune) => prune::run(prune),
     }
 }
 

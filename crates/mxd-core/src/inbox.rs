@@ -8,9 +8,10 @@ use std::collections::{BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::event::body::MessagePosted;
-use crate::id::MessageId;
+use crate::id::{MessageId, TaskId};
 use crate::limits::Limits;
 use crate::message::{Message, MessageKind, TreeChange};
+use crate::session::Load;
 
 /// What waits for a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,12 +31,25 @@ pub struct Pending {
     pub kind: MessageKind,
     /// Whether it starts or wakes the agent.
     pub wake: bool,
+    /// The task that wrote it, to be told if nobody ever reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<TaskId>,
     /// What a `tree_change` says, to recognise a second one that says the same. It is a title long at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<TreeChange>,
     /// The bytes of its texts, about.
     #[serde(default)]
     pub bytes: usize,
+    /// The pictures that come with it.
+    #[serde(default)]
+    pub pictures: usize,
+}
+
+impl Pending {
+    /// What there is to read of it.
+    pub fn load(&self) -> Load {
+        Load::text(self.bytes).with_pictures(self.pictures)
+    }
 }
 
 impl Inbox {
@@ -91,8 +105,11 @@ impl Inbox {
         }
         let notice =
             if let Message::TreeChange(change) = &message.body { Some(change.clone()) } else { None };
-        let (kind, bytes) = (message.body.kind(), message.body.bytes());
-        self.pending.push_back(Pending { id: message.id, kind, wake: message.wake, notice, bytes });
+        let (kind, bytes, pictures) = (message.body.kind(), message.body.bytes(), message.body.pictures());
+        let from =
+            if let Message::TaskMessage(from) = &message.body { Some(from.from_task_id) } else { None };
+        let (id, wake) = (message.id, message.wake);
+        self.pending.push_back(Pending { id, kind, wake, from, notice, bytes, pictures });
         true
     }
 

@@ -23,6 +23,8 @@ pub struct Limits {
     pub persistent_depth: usize,
     /// Tasks one task can wait for.
     pub after_entries: usize,
+    /// Forks of forks that one conversation can go back to; all of them are read for each request after a start.
+    pub fork_depth: usize,
     /// Tasks that can wait for one task.
     pub waiters_per_task: usize,
     /// Messages that wait in one inbox to start or wake the agent.
@@ -49,6 +51,10 @@ pub struct Limits {
     pub questions_per_task: usize,
     /// How long a question waits for its answer; zero is for ever.
     pub question_ms: u64,
+    /// Agents of a project that work at the same time; zero is without limit. Others wait for a place.
+    pub agents: usize,
+    /// Conversations of closed tasks that are kept; the oldest go first.
+    pub closed_conversations: usize,
     /// Messages that enter a conversation at once.
     pub messages_per_turn: usize,
     /// Bytes of them together, apart from the first.
@@ -92,6 +98,7 @@ impl Limits {
         depth: 16,
         persistent_depth: 1,
         after_entries: 32,
+        fork_depth: 16,
         waiters_per_task: 1_000,
         inbox_per_task: 1_000,
         notices_per_inbox: 100,
@@ -105,6 +112,8 @@ impl Limits {
         check_bytes: 2_000,
         questions_per_task: 20,
         question_ms: 0,
+        agents: 0,
+        closed_conversations: usize::MAX,
         messages_per_turn: 100,
         message_bytes_per_turn: 512 * 1024,
         turns_per_task: 0,

@@ -141,6 +141,13 @@ impl Message {
     }
 }
 
+impl Message {
+    /// How many pictures come with it.
+    pub fn pictures(&self) -> usize {
+        if let Self::User(body) = self { body.images.len() } else { 0 }
+    }
+}
+
 /// What stands around the text of a message when a model reads it: who wrote it, when, and a fence.
 const ENVELOPE_BYTES: usize = 300;
 

@@ -3,8 +3,9 @@
 use base64::Engine as _;
 use mxd_core::commit::Seq;
 use mxd_core::event::body::{BlobId, ForkMarker, ToolCallId};
-use mxd_core::event::{Event, EventBody, EventHead, split_events};
+use mxd_core::event::{Event, EventBody, EventHead, EventKind, split_events};
 use mxd_core::id::TaskId;
+use mxd_core::limits::Limits;
 use mxd_core::prompt::effective;
 use mxd_core::raw::RawJson;
 use mxd_core::time::Millis;
@@ -13,7 +14,7 @@ use mxd_store::{Log, ReadError};
 /// Commits read at a time.
 const PAGE: usize = 512;
 /// Forks of forks that are followed.
-const MOST_FORKS: usize = 32;
+const MOST_FORKS: usize = Limits::DEFAULT.fork_depth;
 
 /// An event of a conversation, with its place and time.
 pub(crate) type Said = (Seq, Millis, Event);
@@ -68,6 +69,28 @@ fn events(log: &Log, task: TaskId, through: Seq) -> Result<Vec<Said>, ReadError>
                     said.push((Seq(commit.seq), Millis(commit.at), event));
                 }
             }
+        }
+    }
+}
+
+/// The last commit, up to `through`, by which the conversation of a task was thrown away; none when it never was.
+pub(crate) fn thrown_away(log: &Log, task: TaskId, through: Seq) -> Result<Option<Seq>, ReadError> {
+    let ends = [EventKind::TaskReset, EventKind::ConversationCleared, EventKind::TaskDeleted];
+    let name = task.to_string();
+    let (mut last, mut after) = (None, 0);
+    loop {
+        let commits = log.read_task(&name, after, PAGE)?;
+        let Some(end) = commits.last() else { return Ok(last) };
+        after = end.seq;
+        for commit in commits.iter().take_while(|commit| commit.seq <= through.0) {
+            let heads = split_events(&commit.events).into_iter().flatten().map(EventHead::parse);
+            let mut mine = heads.flatten().filter(|head| head.task == task);
+            if mine.any(|head| head.kind().is_some_and(|kind| ends.contains(&kind))) {
+                last = Some(Seq(commit.seq));
+            }
+        }
+        if after >= through.0 {
+            return Ok(last);
         }
     }
 }

@@ -5,5 +5,7 @@ mod clock;
 pub mod config;
 mod conversation;
 pub mod git;
+pub mod home;
 pub mod project;
 pub mod prompt;
+pub mod provision;

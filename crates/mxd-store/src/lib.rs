@@ -25,5 +25,5 @@ pub use error::{AppendError, OpenError, ReadError};
 pub use line::{Draft, Line};
 pub use log::{
     Commit, Damage, Log, Options, Problem, Proof, Prune, PruneError, Pruned, Replay, Report, Ticket, Torn,
-    Upkeep, verify,
+    Upkeep, export, verify,
 };

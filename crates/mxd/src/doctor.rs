@@ -9,11 +9,7 @@ use serde::Serialize;
 use crate::say::{self, BAD, GOOD, WEAK};
 
 #[derive(Debug, Args)]
-pub(crate) struct Doctor {
-    /// Prints the findings as JSON.
-    #[arg(long)]
-    json: bool,
-}
+pub(crate) struct Doctor {}
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -34,14 +30,14 @@ enum State {
 }
 
 impl Doctor {
-    pub(crate) fn run(&self) -> ExitCode {
+    pub(crate) fn run(&self, as_json: bool) -> ExitCode {
         let mut findings = match say::wait_for(sandbox()) {
             Ok(findings) => findings,
             Err(error) => return say::failure(format!("cannot start: {error}")),
         };
         findings.push(program("git", &["--version"], "agents commit with it; install git 2.35 or newer"));
         findings.push(program("bash", &["--version"], "agents run their commands with it; install bash"));
-        if self.json {
+        if as_json {
             say::line(serde_json::to_string_pretty(&findings).unwrap_or_default());
         } else {
             findings.iter().for_each(show);

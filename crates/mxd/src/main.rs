@@ -1,14 +1,28 @@
 //! The program: arguments in, terminal text out.
 
+mod client;
+mod command;
+mod daemon;
+mod demo;
 mod doctor;
 mod mcp;
+mod page;
+mod paper;
 mod place;
 mod run;
 mod say;
+mod serve;
+mod service;
+mod tree_text;
+mod watch;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use self::client::Failure;
+use self::command::scope::In;
+use self::command::{answer, auth, config, log, project, read, send, steer, task};
 
 /// The hidden argument that makes this binary the supervisor of a sandboxed process.
 const SANDBOX: &str = "__sandbox";
@@ -17,27 +31,99 @@ const SANDBOX: &str = "__sandbox";
 #[derive(Debug, Parser)]
 #[command(version, after_help = EXAMPLES)]
 struct Cli {
+    #[command(flatten)]
+    scope: In,
     #[command(subcommand)]
     command: Command,
 }
 
 const EXAMPLES: &str = "\
 Examples:
+  mxd demo                          what it is, in a minute, without a key
+  mxd up                            starts the daemon and opens the page
+  mxd init && mxd send Add a --version flag, with a test
+  mxd status                        the tree of tasks
+  mxd needs                         what waits for you
   mxd doctor                        what works on this machine, and how strong the sandbox is
-  mxd run -- cargo test             a command as an agent would run it, in this folder
-  mxd run --allow '*.example.org' -- curl https://www.example.org
-  mxd mcp                           the tools of an agent in this folder, for the client that starts it
 
-Exit codes: 0 all is well, 1 something is not, 2 wrong usage; `mxd run` has the code of its command.";
+Exit codes: 0 all is well, 1 it was refused or did not work, 2 wrong usage, 3 no daemon answers, 4 there is no such
+thing, 5 the daemon does not know you; `mxd run` has the code of its command.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Writes to an agent: starts, steers or wakes it.
+    #[command(visible_alias = "s")]
+    Send(send::Send),
+    /// Makes a repository a project.
+    Init(project::Init),
+    /// Lists the projects.
+    #[command(visible_alias = "ls")]
+    List(project::List),
+    /// Says where the folder of a project is now.
+    Relocate(project::Relocate),
+    /// Forgets a project; its repository and its log stay.
+    Remove(project::Remove),
+    /// Shows the tree of tasks.
+    #[command(visible_aliases = ["st", "tree"])]
+    Status(read::Status),
+    /// Lists all tasks with their ids.
+    Tasks(read::List),
+    /// Shows one task.
+    Show(read::Show),
+    /// Makes, changes, moves and removes tasks.
+    #[command(subcommand)]
+    Task(task::TaskCommand),
+    /// Removes a task, as `mxd task delete` does.
+    #[command(visible_alias = "del")]
+    Delete(task::Delete),
+    #[command(flatten)]
+    Steer(steer::Steer),
+    /// Lists what waits for you: questions, permissions, failures.
+    Needs(answer::List),
+    /// Answers a question.
+    Answer(answer::Answer),
+    /// Allows or refuses a call that waits for your permission.
+    Approve(answer::Approve),
+    /// Shows what a task changed.
+    Diff(read::Diff),
+    /// What it cost.
+    Cost(read::Cost),
+    /// Whether the root agent runs.
+    Agent(read::Agent),
+    /// Looks for words in tasks and conversations.
+    Search(read::Search),
+    /// What happened.
+    #[command(visible_alias = "log")]
+    Logs(log::Logs),
+    /// Shows a project live, to read, to write and to stop.
+    #[command(visible_alias = "w")]
+    Watch(watch::Watch),
+    /// What is configured, and where it comes from.
+    #[command(visible_alias = "cfg")]
+    Config(config::ConfigCommand),
+    /// Lets a browser in, and throws it out.
+    Auth(auth::Auth),
+    /// Starts the daemon if it does not run, and opens the page.
+    Up(daemon::Up),
+    /// Runs the daemon here.
+    Serve(serve::Serve),
+    /// The daemon in the background.
+    #[command(subcommand)]
+    Daemon(daemon::DaemonCommand),
+    /// Whether the daemon is well.
+    Health(read::Health),
+    /// Seven agents make a small program better, without a key.
+    Demo(demo::Demo),
     /// Says what works on this machine and what does not.
     Doctor(doctor::Doctor),
     /// Runs a command in the sandbox of an agent whose worktree is this folder.
     Run(run::Run),
     /// Offers the tools of an agent whose worktree is this folder to an MCP client.
     Mcp(mcp::Mcp),
+    /// Prints the completions for a shell.
+    Completions(paper::Completions),
+    /// Prints the manual page.
+    Man,
 }
 
 fn main() -> ExitCode {
@@ -46,9 +132,59 @@ fn main() -> ExitCode {
     if arguments.next().as_deref() == Some(SANDBOX) {
         return mxd_tools::sandbox::enter(arguments.next().as_deref());
     }
-    match Cli::parse().command {
-        Command::Doctor(doctor) => doctor.run(),
+    let Cli { scope, command } = Cli::parse();
+    match command {
+        Command::Doctor(doctor) => doctor.run(scope.json),
         Command::Run(run) => run.run(),
-        Command::Mcp(mcp) => mcp.run(),
+        Command::Mcp(mcp) => mcp.run(scope.json),
+        Command::Serve(serve) => serve.run(scope.json),
+        Command::Completions(completions) => completions.run(),
+        Command::Man => paper::man(),
+        Command::Demo(demo) => {
+            say::wait_for(demo.run(scope.json)).unwrap_or_else(|error| say::failure(error.to_string()))
+        }
+        other => match say::wait_for(talk(other, &scope)) {
+            Ok(Ok(())) => ExitCode::SUCCESS,
+            Ok(Err(failure)) => failure.tell(scope.json),
+            Err(error) => say::failure(error.to_string()),
+        },
+    }
+}
+
+/// The commands that talk to the daemon.
+async fn talk(command: Command, scope: &In) -> Result<(), Failure> {
+    match command {
+        Command::Send(send) => send.run(scope).await,
+        Command::Init(init) => init.run(scope).await,
+        Command::List(list) => list.run(scope).await,
+        Command::Relocate(relocate) => relocate.run(scope).await,
+        Command::Remove(remove) => remove.run(scope).await,
+        Command::Status(status) => status.run(scope).await,
+        Command::Tasks(tasks) => tasks.run(scope).await,
+        Command::Show(show) => show.run(scope).await,
+        Command::Task(task) => task.run(scope).await,
+        Command::Delete(delete) => delete.run(scope).await,
+        Command::Steer(steer) => steer.run(scope).await,
+        Command::Needs(needs) => needs.run(scope).await,
+        Command::Answer(answer) => answer.run(scope).await,
+        Command::Approve(approve) => approve.run(scope).await,
+        Command::Diff(diff) => diff.run(scope).await,
+        Command::Cost(cost) => cost.run(scope).await,
+        Command::Agent(agent) => agent.run(scope).await,
+        Command::Search(search) => search.run(scope).await,
+        Command::Logs(logs) => logs.run(scope).await,
+        Command::Watch(watch) => watch.run(scope).await,
+        Command::Config(config) => config.run(scope).await,
+        Command::Auth(auth) => auth.run(scope).await,
+        Command::Up(up) => up.run(scope.json).await,
+        Command::Daemon(daemon) => daemon.run(scope.json).await,
+        Command::Health(health) => health.run(scope).await,
+        Command::Serve(_)
+        | Command::Demo(_)
+        | Command::Doctor(_)
+        | Command::Run(_)
+        | Command::Mcp(_)
+        | Command::Completions(_)
+        | Command::Man => Ok(()),
     }
 }

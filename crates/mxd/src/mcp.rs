@@ -53,28 +53,25 @@ pub(crate) struct Mcp {
     /// Holds what is listed against what is there, and serves nobody.
     #[arg(long)]
     selftest: bool,
-    /// Prints the findings of --selftest as JSON.
-    #[arg(long, requires = "selftest")]
-    json: bool,
 }
 
 impl Mcp {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self, as_json: bool) -> ExitCode {
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => return say::failure(error.to_string()),
         };
-        let done = runtime.block_on(self.serve());
+        let done = runtime.block_on(self.serve(as_json));
         // A thread may still wait for standard input, which nobody will write to.
         runtime.shutdown_background();
         done.unwrap_or_else(say::failure)
     }
 
-    async fn serve(self) -> Result<ExitCode, String> {
+    async fn serve(self, as_json: bool) -> Result<ExitCode, String> {
         let ready = self.place.prepare().await?;
         let server = Server::new(self.offer(&ready)?);
         if self.selftest {
-            return Ok(self.show(&serve::selftest(server).await));
+            return Ok(show(&serve::selftest(server).await, as_json));
         }
         let served = tokio::select! {
             served = self.carry(server.clone()) => served,
@@ -173,28 +170,29 @@ impl Mcp {
             secrets: Secrets::default(),
         })
     }
+}
 
-    fn show(&self, report: &Report) -> ExitCode {
-        if self.json {
-            say::line(serde_json::to_string_pretty(report).unwrap_or_default());
-        } else {
-            let wrong = |tool: &str| report.findings.iter().any(|finding| finding.tool == tool);
-            for tool in report.tools.iter().filter(|tool| !wrong(tool)) {
-                say::line(format!("{GOOD}   ok{GOOD:#}  {tool}"));
-            }
-            for tool in &report.withheld {
-                say::line(format!("   --  {tool} (not offered)"));
-            }
-            for finding in &report.findings {
-                say::line(format!("{BAD}  bad{BAD:#}  {} {}", finding.tool, finding.what));
-            }
+/// Tells what the self-test found.
+fn show(report: &Report, as_json: bool) -> ExitCode {
+    if as_json {
+        say::line(serde_json::to_string_pretty(report).unwrap_or_default());
+    } else {
+        let wrong = |tool: &str| report.findings.iter().any(|finding| finding.tool == tool);
+        for tool in report.tools.iter().filter(|tool| !wrong(tool)) {
+            say::line(format!("{GOOD}   ok{GOOD:#}  {tool}"));
         }
-        if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
+        for tool in &report.withheld {
+            say::line(format!("   --  {tool} (not offered)"));
+        }
+        for finding in &report.findings {
+            say::line(format!("{BAD}  bad{BAD:#}  {} {}", finding.tool, finding.what));
+        }
     }
+    if report.findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
 /// Waits until this program is told to end.
-async fn told_to_end() -> Result<(), String> {
+pub(crate) async fn told_to_end() -> Result<(), String> {
     let listen = |kind| signal(kind).map_err(|error| format!("cannot listen for signals: {error}"));
     let (mut interrupted, mut terminated) =
         (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);

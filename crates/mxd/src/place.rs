@@ -107,19 +107,12 @@ impl Place {
     }
 
     fn agent(&self, worktree: PathBuf, scratch: PathBuf) -> Agent {
-        let variable = |name: &str| std::env::var(name).unwrap_or_default();
         let access = if self.read_only { Access::Read } else { Access::Write };
         Agent {
             worktree: Root { path: worktree, access },
             scratch,
             repository: None,
-            user: User {
-                name: variable("USER"),
-                home: variable("HOME").into(),
-                path: variable("PATH"),
-                variables: std::env::vars().collect(),
-                committer: None,
-            },
+            user: User::of_environment(),
             extra: self.extra(),
             network: Network::None,
             limits: Limits::default(),
@@ -128,7 +121,7 @@ impl Place {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the edge of the program, where time comes from")]
-fn now() -> Millis {
+pub(crate) fn now() -> Millis {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }

@@ -32,3 +32,17 @@ pub(crate) fn failure(text: impl AsRef<str>) -> ExitCode {
 pub(crate) fn wait_for<T>(work: impl Future<Output = T>) -> io::Result<T> {
     Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(work))
 }
+
+/// Beside the point.
+pub(crate) const DIM: Style = Style::new().dimmed();
+
+/// The answer of the daemon for programs, or a sentence for people.
+pub(crate) fn answer(as_json: bool, answer: &serde_json::Value, sentence: impl FnOnce() -> String) {
+    line(if as_json { answer.to_string() } else { sentence() });
+}
+
+/// How wide the terminal is; what is no terminal is wide.
+pub(crate) fn width() -> usize {
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok();
+    size.map(|size| usize::from(size.ws_col)).filter(|columns| *columns > 0).unwrap_or(200)
+}

@@ -101,28 +101,28 @@ fn fill_json(value: &Value, caught: &Caught) -> Value {
 
 /// The expectations with everything caught put in; inside a regular expression it stands for itself.
 pub(crate) fn fill_expect(expect: &Expect, caught: &Caught) -> Expect {
-    let words = |words: &Words| Words(words.iter().map(|word| fill(word, caught)).collect());
-    let patterns = |words: &Words| {
-        let escaped = |name: &str| caught.get(name).map(|value| regex::escape(value));
-        Words(words.iter().map(|word| fill_with(word, escaped)).collect())
-    };
-    let text = |text: &TextExpect| TextExpect {
-        index: text.index,
-        contains: words(&text.contains),
-        not_contains: words(&text.not_contains),
-        matches: patterns(&text.matches),
-    };
-    let result = |result: &ResultExpect| ResultExpect {
-        contains: words(&result.contains),
-        not_contains: words(&result.not_contains),
-        matches: patterns(&result.matches),
-        ..result.clone()
+    let text = |text: &TextExpect| fill_text(text, caught);
+    let result = |result: &ResultExpect| {
+        let TextExpect { contains, not_contains, matches, .. } = fill_text(&result.text(), caught);
+        ResultExpect { contains, not_contains, matches, ..result.clone() }
     };
     Expect {
         tool_results: expect.tool_results.iter().map(result).collect(),
         user_texts: expect.user_texts.iter().map(text).collect(),
         system: expect.system.as_ref().map(text),
         ..expect.clone()
+    }
+}
+
+/// The same for one text.
+pub(crate) fn fill_text(text: &TextExpect, caught: &Caught) -> TextExpect {
+    let words = |words: &Words| Words(words.iter().map(|word| fill(word, caught)).collect());
+    let escaped = |name: &str| caught.get(name).map(|value| regex::escape(value));
+    TextExpect {
+        index: text.index,
+        contains: words(&text.contains),
+        not_contains: words(&text.not_contains),
+        matches: Words(text.matches.iter().map(|word| fill_with(word, escaped)).collect()),
     }
 }
 

@@ -14,6 +14,9 @@ pub const CONVERSATIONS: usize = 10_000;
 /// Turns in one conversation.
 pub const TURNS: usize = 100_000;
 
+/// How often one turn is played until it is over.
+pub const REPEATS: usize = 10_000;
+
 /// The longest delay a script may ask for, in milliseconds.
 pub const DELAY_MS: u64 = 10 * 60 * 1000;
 

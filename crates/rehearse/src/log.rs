@@ -16,6 +16,8 @@ use crate::wire::Wire;
 pub enum Outcome {
     /// The reply of its turn.
     Replied,
+    /// The reply it had got before: the script says that it may be asked again.
+    Repeated,
     /// A fault of the script.
     Fault,
     /// An error, because a rule was broken or an expectation was not met.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::capture::Caught;
-use crate::script::{ForkOf, Script};
+use crate::script::{ForkOf, Reply, Script, Turn};
 use crate::view::Pieces;
 
 /// The progress of one conversation.
@@ -21,9 +21,24 @@ pub(crate) struct Scene {
     pub(crate) caught: Caught,
     /// The test has said that the next request changes its prefix.
     pub(crate) break_declared: bool,
+    /// What the last request that ended a turn got.
+    pub(crate) given: Option<Given>,
+    /// How often the last turn was played without being over.
+    pub(crate) repeats: usize,
     /// Requests by turn from which forks begin; only those that some fork names.
     pub(crate) kept: BTreeMap<usize, Pieces>,
     wanted: Vec<usize>,
+}
+
+/// An answer, to be given again.
+#[derive(Debug, Clone)]
+pub(crate) struct Given {
+    /// What was asked.
+    pub(crate) request: Pieces,
+    /// The number its ids were made from.
+    pub(crate) number: u64,
+    pub(crate) reply: Reply,
+    pub(crate) turn: Turn,
 }
 
 impl Scene {
@@ -47,6 +62,7 @@ impl Scene {
     pub(crate) fn end_turn(&mut self, request: &Pieces) {
         self.turn += 1;
         self.faults_met = 0;
+        self.repeats = 0;
         self.answered = request.items.len();
         if self.wanted.contains(&self.turn) {
             self.kept.insert(self.turn, request.clone());

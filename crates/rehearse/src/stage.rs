@@ -4,10 +4,11 @@ use serde_json::Value;
 
 use crate::capture::{self, Caught};
 use crate::expectation::{Added, unlike};
+use crate::limits::REPEATS;
 use crate::log::{Log, LoggedRequest, Outcome, Report};
 use crate::prefix;
-use crate::scene::Scene;
-use crate::script::{Fault, Gate, Reply, Script, Turn};
+use crate::scene::{Given, Scene};
+use crate::script::{Fault, Gate, Reply, Script, Turn, Until};
 use crate::seals::Seals;
 use crate::shape;
 use crate::view::View;
@@ -60,6 +61,18 @@ struct Part {
     reply: Reply,
     fault: Option<Fault>,
     turn: Turn,
+    played: Played,
+}
+
+/// How a turn comes to be played.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Played {
+    /// It is the next one.
+    Next,
+    /// It is not over yet.
+    Again,
+    /// The same request came again; its ids are made from the number of the first.
+    Same { number: u64 },
 }
 
 impl Stage {
@@ -119,7 +132,14 @@ impl Stage {
         };
         match part {
             Ok(part) => {
-                note.outcome = if part.fault.is_some() { Outcome::Fault } else { Outcome::Replied };
+                note.outcome = match (&part.fault, part.played) {
+                    (Some(_), _) => Outcome::Fault,
+                    (None, Played::Same { .. }) => Outcome::Repeated,
+                    (None, Played::Next | Played::Again) => Outcome::Replied,
+                };
+                if part.played != Played::Next {
+                    note.turn = index.map(|index| self.scenes[index].turn);
+                }
                 self.log.push(note);
                 self.advance(index, &view, &part);
                 self.seals.note(&part.reply, self.number);
@@ -146,17 +166,32 @@ impl Stage {
         let by_name = || view.names.iter().find_map(|name| with_id(name));
         let first = view.first_user_text().unwrap_or_default();
         let fits = |one: &crate::script::Conversation| {
-            one.first_message.as_ref().is_some_and(|expect| unlike(&first, expect).is_none())
+            let begins = one.first_message.as_ref().filter(|_| one.fork_of.is_none());
+            begins.is_some_and(|expect| unlike(&first, expect).is_none())
         };
         let by_text = || all().position(fits);
         let rest = || all().position(crate::script::Conversation::takes_any);
-        match by_name().or_else(by_text).or_else(rest) {
+        match by_name().or_else(|| self.find_fork(view)).or_else(by_text).or_else(rest) {
             None if self.script.default_reply.is_none() => {
                 let message = format!("rehearse: no conversation fits; the first message is {first:?}");
                 Err(Violation::new("unknown-conversation", message))
             }
             found => Ok(found),
         }
+    }
+
+    /// The fork that a request belongs to by what it adds to its parent; of forks of forks, the one that shares most.
+    fn find_fork(&self, view: &View) -> Option<usize> {
+        let shared = |index: usize| {
+            let conversation = &self.script.conversations[index];
+            let (fork, begins) = (conversation.fork_of.as_ref()?, conversation.first_message.as_ref()?);
+            let parent = self.scenes[Scene::parent(&self.script, fork)?].kept.get(&fork.at_turn)?;
+            let from = parent.items.len();
+            let fits = prefix::broken(parent, &view.pieces).is_none()
+                && unlike(&Added::since(view, from).text(), begins).is_none();
+            fits.then_some((from, index))
+        };
+        (0..self.scenes.len()).filter_map(shared).max_by_key(|(from, _)| *from).map(|(_, index)| index)
     }
 
     /// Holds the request to the prefix of the one before, and says from which message on it adds something.
@@ -196,17 +231,20 @@ impl Stage {
     fn take(&mut self, index: Option<usize>, view: &View, from: usize) -> Result<Part, Vec<Violation>> {
         let numbered = self.script.faults.iter().find(|fault| fault.hits(self.number));
         let numbered = numbered.map(|fault| fault.what.clone());
-        let default = || self.script.default_reply.clone().map(|reply| (Turn::default(), reply));
+        let default = self.script.default_reply.clone().map(|reply| (Turn::default(), reply));
         let Some(index) = index else {
-            let (turn, reply) = default().unwrap_or_default();
-            return Ok(Part { reply, fault: numbered, turn });
+            let (turn, reply) = default.unwrap_or_default();
+            return Ok(Part { reply, fault: numbered, turn, played: Played::Next });
         };
+        if let Some(part) = self.repeat(index, (view, from), numbered.as_ref())? {
+            return Ok(part);
+        }
         let scene = &mut self.scenes[index];
         let Some(turn) = self.script.conversations[index].turns.get(scene.turn).cloned() else {
             let label = self.script.conversations[index].label(index);
             let message = format!("rehearse: conversation `{label}` has no turn left");
-            let (turn, reply) = default().ok_or_else(|| vec![Violation::new("no-turn-left", message)])?;
-            return Ok(Part { reply, fault: numbered, turn });
+            let (turn, reply) = default.ok_or_else(|| vec![Violation::new("no-turn-left", message)])?;
+            return Ok(Part { reply, fault: numbered, turn, played: Played::Next });
         };
         let added = Added::since(view, from);
         let caught = expected(&turn, &added, &scene.caught)?;
@@ -217,7 +255,36 @@ impl Stage {
         if numbered.is_none() && own.is_some() {
             scene.faults_met += 1;
         }
-        Ok(Part { reply: reply.unwrap_or_default(), fault: numbered.or(own), turn })
+        Ok(Part { reply: reply.unwrap_or_default(), fault: numbered.or(own), turn, played: Played::Next })
+    }
+
+    /// The last turn once more: for the same request, or because it is not over.
+    fn repeat(
+        &mut self,
+        index: usize,
+        (view, from): (&View, usize),
+        numbered: Option<&Fault>,
+    ) -> Result<Option<Part>, Vec<Violation>> {
+        let conversation = &self.script.conversations[index];
+        let scene = &mut self.scenes[index];
+        let fault = numbered.cloned();
+        let given = scene.given.as_ref().filter(|given| self.script.resumes && given.request == view.pieces);
+        if let Some(Given { number, reply, turn, .. }) = given.cloned() {
+            return Ok(Some(Part { reply, fault, turn, played: Played::Same { number } }));
+        }
+        let last = scene.turn.checked_sub(1).and_then(|last| conversation.turns.get(last));
+        let Some(turn) = last.filter(|turn| !is_over(turn, (view, from), &scene.caught)) else {
+            return Ok(None);
+        };
+        scene.repeats += 1;
+        if scene.repeats > REPEATS {
+            let label = conversation.label(index);
+            let message = format!("rehearse: turn {} of `{label}` was not over after {REPEATS}", scene.turn);
+            return Err(vec![Violation::new("no-end", message)]);
+        }
+        let reply = turn.reply.as_ref().map(|reply| capture::fill_reply(reply, &scene.caught));
+        let (reply, turn) = (reply.unwrap_or_default(), turn.clone());
+        Ok(Some(Part { reply, fault, turn, played: Played::Again }))
     }
 
     /// Moves the conversation on when its turn is over.
@@ -227,16 +294,29 @@ impl Stage {
         scene.break_declared = false;
         let faulty = part.turn.fault.as_ref();
         let spent = faulty.is_some_and(|fault| fault.ends_turn && scene.faults_met >= fault.times);
-        if part.fault.is_none() || spent {
-            scene.end_turn(&view.pieces);
+        if part.fault.is_some() && !spent {
+            return;
+        }
+        match part.played {
+            Played::Next => scene.end_turn(&view.pieces),
+            Played::Again => scene.answered = view.pieces.items.len(),
+            Played::Same { .. } => return,
+        }
+        if self.script.resumes {
+            let (request, reply, turn) = (view.pieces.clone(), part.reply.clone(), part.turn.clone());
+            scene.given = Some(Given { request, number: self.number, reply, turn });
         }
     }
 
     fn cue(&self, wire: Wire, view: View, part: Part) -> Cue {
-        let Part { reply, fault, turn } = part;
+        let Part { reply, fault, turn, played } = part;
+        let number = match played {
+            Played::Next | Played::Again => self.number,
+            Played::Same { number } => number,
+        };
         Cue {
             wire,
-            number: self.number,
+            number,
             view,
             reply,
             fault,
@@ -265,6 +345,16 @@ impl Stage {
         let left_over = unplayed.chain(unmet).chain(self.log.failure().cloned());
         Report { violations: violations.collect(), left_over: left_over.collect() }
     }
+}
+
+/// Whether the next request says what ends this turn.
+fn is_over(turn: &Turn, (view, from): (&View, usize), caught: &Caught) -> bool {
+    let (expect, from) = match &turn.until {
+        None => return true,
+        Some(Until::Added(expect)) => (expect, from),
+        Some(Until::Ever(expect)) => (expect, 0),
+    };
+    unlike(&Added::since(view, from).text(), &capture::fill_text(expect, caught)).is_none()
 }
 
 /// What was caught, if the request says what the turn expects.

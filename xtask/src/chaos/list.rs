@@ -68,6 +68,13 @@ pub(super) const CHAOS: &[Chaos] = &[
         description: "stop making, removing and merging before and after every call of git",
     },
     Chaos {
+        name: "engine",
+        package: "mxd-engine",
+        target: "process",
+        filter: "ten_agents",
+        description: "SIGKILL the engine while ten agents work, again and again: they end as if nobody had",
+    },
+    Chaos {
         name: "forge",
         package: "tachyon",
         target: "clients",

@@ -96,7 +96,18 @@ mod tests {
     fn the_names_are_the_documented_ones() {
         assert_eq!(
             names(),
-            ["offsets", "power", "kill", "tree", "agents", "prompts", "worktrees", "stops", "forge"]
+            [
+                "offsets",
+                "power",
+                "kill",
+                "tree",
+                "agents",
+                "prompts",
+                "worktrees",
+                "stops",
+                "engine",
+                "forge"
+            ]
         );
     }
 
@@ -112,6 +123,7 @@ mod tests {
             "cargo test --release -p mxd-llm --test it -- random_conversations",
             "cargo test --release -p mxd-engine --test it -- worktrees_in_parallel",
             "cargo test --release -p mxd-engine --test it -- git::crashes::",
+            "cargo test --release -p mxd-engine --test process -- ten_agents",
             "cargo test --release -p tachyon --test clients -- our_runner_agrees_with_forge",
         ];
         assert_eq!(commands, expected);

@@ -71,3 +71,18 @@ fn a_signature_is_said_to_be_about_another_manifest() {
     assert!(said.code == 0 && said.err.contains("its signature is about another one"), "{said:?}");
     assert_eq!(stage.run(&["verify"]).code, 8);
 }
+
+#[test]
+fn packages_that_nobody_started_for_long_are_removed() {
+    let stage = Stage::new();
+    assert_eq!(stage.run(&["verify", "--live"]).code, 0);
+    let copies = || std::fs::read_dir(stage.path("packages")).unwrap().count();
+    assert_eq!(copies(), 1);
+    let said = stage.bare(&["prune"]);
+    assert!(said.code == 0 && said.out.starts_with("0 packages"), "{said:?}");
+    let said = stage.bare(&["prune", "--unused", "0", "--dry-run"]);
+    assert!(said.code == 0 && said.out.contains("1 packages") && copies() == 1, "{said:?}");
+    let said = stage.bare(&["prune", "--unused", "0", "--json"]);
+    assert!(said.code == 0 && said.out.contains("\"removed\"") && copies() == 0, "{said:?}");
+    assert_eq!(stage.run(&["verify", "--live"]).code, 0, "it is made again");
+}

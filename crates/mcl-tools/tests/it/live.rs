@@ -183,6 +183,56 @@ fn a_manifest_is_written_from_a_live_server() {
     wrong.is_golden("init_wrong");
 }
 
+/// A server elsewhere, which ends with it.
+struct Elsewhere {
+    process: std::process::Child,
+    url: String,
+}
+
+impl Elsewhere {
+    fn start() -> Self {
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/server/elsewhere.py");
+        let mut process = std::process::Command::new("python3")
+            .arg(script)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut port = String::new();
+        let mut told = std::io::BufReader::new(process.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut told, &mut port).unwrap();
+        Self { process, url: format!("http://127.0.0.1:{}/mcp", port.trim()) }
+    }
+}
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_manifest_is_written_from_a_server_elsewhere() {
+    let mut stage = Stage::empty();
+    let elsewhere = Elsewhere::start();
+    let header = "X-Key=$env:STAGE_KEY";
+    let init =
+        ["init", "--alias", "stage", "--url", &elsewhere.url, "--header", header, "--output", "agent.json"];
+    assert_eq!(stage.bare(&init).code, 5, "a variable that is not set is named");
+    stage.set("STAGE_KEY", "a key of the stage");
+    let said = stage.bare(&init);
+    assert_eq!(said.code, 0, "{said:?}");
+    let written: Value = serde_json::from_str(&stage.read("agent.json")).unwrap();
+    let server = &written["servers"][0];
+    assert_eq!((&server["endpoint"], &server["version"]), (&json!(elsewhere.url), &json!("2.0.0")));
+    assert_eq!(server["headers"], json!({ "X-Key": "$env:STAGE_KEY" }));
+    assert_eq!(server["tools"].as_array().unwrap().len(), 7);
+    let verified = stage.run(&["verify", "--live"]);
+    assert_eq!(verified.code, 0, "{verified:?}");
+    let both = [&init[..], &["--", "python3", "server.py"]].concat();
+    assert_eq!(stage.bare(&both).code, 2, "a command or a URL");
+}
+
 #[test]
 fn a_lock_file_that_was_edited_is_refused() {
     let stage = Stage::new();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::create::{position, task_depth_below};
 use super::notices::{Concern, change};
 use super::plan::Plan;
-use super::{Place, Refusal};
+use super::{Place, Refusal, session};
 use crate::event::body::{ChildrenReordered, TaskMoved};
 use crate::id::TaskId;
 use crate::message::TreeAction;
@@ -39,6 +39,13 @@ pub(super) fn relocate(plan: &mut Plan<'_>, id: TaskId, parent: TaskId, place: P
     plan.announce(id, &notice, Concern::Surroundings);
     // Those above the old place know already; above the new one there may be others.
     plan.announce_below(parent, &notice);
+    let payer = |below: TaskId| {
+        let node = plan.state.budget_owner(below);
+        node.map(|node| node.id)
+    };
+    if payer(old_parent) != payer(parent) {
+        session::resume_moved(plan, id);
+    }
     Ok(())
 }
 

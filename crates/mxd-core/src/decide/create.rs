@@ -34,6 +34,8 @@ pub(super) fn task(plan: &mut Plan<'_>, new: NewTask) -> Result<(), Refusal> {
     if let Some(color) = &new.color {
         text::color(plan.limits, color)?;
     }
+    text::name(plan.limits, "the path of the manifest", new.manifest.as_deref().unwrap_or_default())?;
+    text::name(plan.limits, "the name of the skill", new.skill.as_deref().unwrap_or_default())?;
     if new.budget.is_some() {
         plan.check_user("set a budget")?;
     }
@@ -51,6 +53,8 @@ pub(super) fn task(plan: &mut Plan<'_>, new: NewTask) -> Result<(), Refusal> {
         budget_usd: new.budget,
         after: new.after,
         checks: new.checks,
+        manifest: new.manifest,
+        skill: new.skill,
         ..bare(plan, CreatedKind::Task, title)
     };
     plan.emit(id, body);
@@ -123,6 +127,8 @@ fn bare(plan: &Plan<'_>, kind: CreatedKind, title: String) -> TaskCreated {
         after: Vec::new(),
         branch: None,
         checks: Vec::new(),
+        manifest: None,
+        skill: None,
         edited_by: plan.edited_by(),
     }
 }

@@ -50,7 +50,7 @@ pub(super) fn set_to_work(plan: &mut Plan<'_>, to: TaskId, task: &TaskFields) ->
         plan.effect(Effect::Wake { task: to });
         return Ok(Start::Working);
     }
-    if !plan.tree().blocked_by(to).is_empty() {
+    if !plan.blocked_by(to).is_empty() {
         return Ok(Start::Waiting);
     }
     plan.start(to, task.status, "a message")?;

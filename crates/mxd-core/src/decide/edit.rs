@@ -4,7 +4,7 @@ use super::create::task_depth_below;
 use super::notices::{Concern, change};
 use super::plan::Plan;
 use super::release::Waiter;
-use super::{DescriptionEdit, Refusal, TaskPatch, text};
+use super::{DescriptionEdit, Refusal, TaskPatch, session, text};
 use crate::change::Change;
 use crate::event::body::TaskUpdated;
 use crate::id::TaskId;
@@ -46,9 +46,23 @@ fn commit(plan: &mut Plan<'_>, node: &Node, update: TaskUpdated) -> Result<(), R
     let notice = change(TreeAction::Updated, node.id, update.title.as_deref().unwrap_or(&node.title));
     let was_blocked = !plan.tree().blocked_by(node.id).is_empty();
     let unblocked = was_blocked && update.after.as_ref().is_some_and(|after| all_released(plan, after));
+    let more = gives_more(node, &update);
     plan.emit(node.id, update);
     plan.announce(node.id, &notice, concern);
+    if more {
+        session::resume_spent(plan, node.id, "The user changed the budget. Go on.");
+    }
     if unblocked { plan.start_if_asked(node.id) } else { Ok(()) }
+}
+
+/// Whether who pays from this budget may have enough now.
+fn gives_more(node: &Node, update: &TaskUpdated) -> bool {
+    let before = node.task().and_then(|task| task.budget_usd);
+    match update.budget_usd {
+        Change::Keep => false,
+        Change::Clear => true,
+        Change::Set(now) => before.is_none_or(|before| now > before),
+    }
 }
 
 fn changes_work(patch: &TaskPatch) -> bool {

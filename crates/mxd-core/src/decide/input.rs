@@ -174,6 +174,10 @@ pub struct NewTask {
     pub after: Vec<TaskId>,
     /// Commands that have to succeed on its work before it can be passed.
     pub checks: Vec<String>,
+    /// The manifest its agent works under, a file of the repository.
+    pub manifest: Option<String>,
+    /// The skill its agent works by.
+    pub skill: Option<String>,
 }
 
 impl NewTask {
@@ -190,6 +194,8 @@ impl NewTask {
             budget: None,
             after: Vec::new(),
             checks: Vec::new(),
+            manifest: None,
+            skill: None,
         }
     }
 }

@@ -87,14 +87,35 @@ pub(super) fn close(plan: &mut Plan<'_>, id: TaskId, reason: Option<String>) -> 
         }
         Some(Persistence::Continue) | None => plan.announce(id, &notice, Concern::Surroundings),
     }
-    remove_worktree(plan, id, task);
+    dismiss_worktree(plan, id);
+    if to == Status::Closed {
+        keep_the_newest(plan, id);
+    }
     release_if_new(plan, id, (task.status, to))
+}
+
+/// Conversations of closed tasks that one closing throws away at most; the next one goes on.
+const THROWN_AWAY_AT_ONCE: usize = 100;
+
+/// Throws away the conversations of closed tasks beyond those that are kept, the oldest first.
+fn keep_the_newest(plan: &mut Plan<'_>, closing: TaskId) {
+    let has_conversation = |id: TaskId| plan.state.session(id).is_open();
+    let closed = plan.tree().nodes().values().filter(|node| node.status() == Some(Status::Closed));
+    let mut oldest: Vec<&Node> = closed.filter(|node| has_conversation(node.id)).collect();
+    oldest.sort_by_key(|node| (node.updated_at, node.id));
+    let mut oldest: Vec<TaskId> = oldest.into_iter().map(|node| node.id).collect();
+    oldest.extend([closing].into_iter().filter(|id| has_conversation(*id)));
+    let excess = oldest.len().saturating_sub(plan.limits.closed_conversations);
+    for id in oldest.into_iter().take(excess.min(THROWN_AWAY_AT_ONCE)) {
+        forget(plan, id);
+    }
 }
 
 pub(super) fn reset(plan: &mut Plan<'_>, id: TaskId) -> Result<(), Refusal> {
     let (node, task) = plan.task(id, "be reset")?;
     plan.check_below(id, "reset")?;
     session::let_go(plan, id);
+    plan.bounce(id, "the task was reset before it had read it", |sender| sender == id);
     let edited_by = plan.edited_by();
     plan.emit(id, TaskReset { edited_by });
     match task.status {
@@ -105,8 +126,8 @@ pub(super) fn reset(plan: &mut Plan<'_>, id: TaskId) -> Result<(), Refusal> {
         }
     }
     stop_if_running(plan, id, task);
-    remove_worktree(plan, id, task);
-    plan.effect(Effect::PruneConversation { task: id });
+    dismiss_worktree(plan, id);
+    plan.discarded.insert(id);
     plan.announce_above(id, &change(TreeAction::Reset, id, &node.title));
     Ok(())
 }
@@ -140,6 +161,7 @@ pub(super) fn delete(plan: &mut Plan<'_>, id: TaskId, reach: Reach) -> Result<()
         if let Some(heir) = heir {
             session::hand_back(plan, node.id, heir.id);
         }
+        plan.bounce(node.id, "the task was deleted before it had read it", |sender| gone.contains(&sender));
         delete_one(plan, node);
     }
     plan.announce_above(id, &change(TreeAction::Deleted, id, &node.title));
@@ -151,16 +173,17 @@ fn delete_one(plan: &mut Plan<'_>, node: &Node) {
     plan.emit(node.id, TaskDeleted { edited_by });
     if let Some(task) = node.task() {
         stop_if_running(plan, node.id, task);
-        remove_worktree(plan, node.id, task);
-        plan.effect(Effect::PruneConversation { task: node.id });
+        session::remove_worktree(plan, node.id);
+        plan.discarded.insert(node.id);
     }
 }
 
 fn forget(plan: &mut Plan<'_>, id: TaskId) {
     session::let_go(plan, id);
+    plan.bounce(id, "its conversation was thrown away before it had read it", |sender| sender == id);
     let edited_by = plan.edited_by();
     plan.emit(id, ConversationCleared { edited_by });
-    plan.effect(Effect::PruneConversation { task: id });
+    plan.discarded.insert(id);
 }
 
 fn stop_if_running(plan: &mut Plan<'_>, id: TaskId, task: &TaskFields) {
@@ -170,9 +193,8 @@ fn stop_if_running(plan: &mut Plan<'_>, id: TaskId, task: &TaskFields) {
 }
 
 /// The root works in the user's own checkout, which is not ours to remove.
-fn remove_worktree(plan: &mut Plan<'_>, id: TaskId, task: &TaskFields) {
-    let is_root = plan.tree().root().is_some_and(|root| root.id == id);
-    if let Some(path) = task.worktree_path.clone().filter(|_| !is_root) {
-        plan.effect(Effect::RemoveWorktree { task: id, path, branch: task.branch.clone() });
+fn dismiss_worktree(plan: &mut Plan<'_>, id: TaskId) {
+    if plan.tree().root().is_none_or(|root| root.id != id) {
+        session::dismiss_worktree(plan, id);
     }
 }

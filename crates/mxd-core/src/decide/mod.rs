@@ -4,9 +4,11 @@
 
 mod arrange;
 mod authority;
+mod bounce;
 mod consume;
 mod create;
 mod deliver;
+mod discard;
 mod edit;
 mod input;
 mod lifecycle;
@@ -23,7 +25,7 @@ pub use self::input::{
 };
 pub use self::refusal::Refusal;
 pub use self::session::{
-    Answer, AnswerItem, Check, Checked, Failure, Launched, Refreshed, SessionOp, Settled,
+    Answer, AnswerItem, Check, Checked, Cost, Failure, Launched, Refreshed, SessionOp, Settled,
 };
 use crate::event::Event;
 use crate::event::body::{ToolCallId, TurnPurpose};
@@ -124,7 +126,8 @@ pub enum Effect {
         /// Its branch.
         branch: Option<String>,
     },
-    /// Remove the conversation of the task from the log, up to the commit of this decision.
+    /// Remove from the log what of the task's conversation was thrown away: all that stands before the last time it was
+    /// reset, cleared or deleted, as seen from the commit of this decision.
     PruneConversation {
         /// Whose conversation.
         task: TaskId,

@@ -1,9 +1,9 @@
 //! A plan: the decision while it is being made, with what every subject needs to make it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::notices::Told;
-use super::{Actor, Decision, Effect, Refusal};
+use super::{Actor, Decision, Effect, Refusal, session};
 use crate::event::body::{EditedBy, RestReason, TaskStatusChanged};
 use crate::event::{Event, EventBody};
 use crate::id::{Fresh, Id, TaskId};
@@ -30,12 +30,29 @@ pub(super) struct Plan<'a> {
     decision: Decision,
     /// Notices of this very plan, by recipient: they count for the size of an inbox and are not sent twice.
     pub(super) notices: BTreeMap<TaskId, Told>,
+    /// Tasks that keep nobody from starting any more, by this very plan.
+    released: BTreeSet<TaskId>,
+    /// Tasks that this very plan sets to work.
+    started: BTreeSet<TaskId>,
+    /// Tasks whose conversations this very plan throws away.
+    pub(super) discarded: BTreeSet<TaskId>,
 }
 
 impl<'a> Plan<'a> {
     pub(super) fn new(state: &'a State, limits: &'a Limits, asked: Asked) -> Self {
         let Asked { actor, at, fresh } = asked;
-        Self { state, limits, actor, at, fresh, decision: Decision::default(), notices: BTreeMap::new() }
+        Self {
+            state,
+            limits,
+            actor,
+            at,
+            fresh,
+            decision: Decision::default(),
+            notices: BTreeMap::new(),
+            released: BTreeSet::new(),
+            started: BTreeSet::new(),
+            discarded: BTreeSet::new(),
+        }
     }
 
     /// A plan of its own for somebody else's wish, whose refusal leaves this one as it is.
@@ -49,10 +66,15 @@ impl<'a> Plan<'a> {
         self.decision.events.extend(aside.decision.events);
         self.decision.effects.extend(aside.decision.effects);
         self.notices.extend(aside.notices);
+        self.released.extend(aside.released);
+        self.started.extend(aside.started);
+        self.discarded.extend(aside.discarded);
     }
 
     /// The decision, if it fits into one line of the log.
-    pub(super) fn into_decision(self) -> Result<Decision, Refusal> {
+    pub(super) fn into_decision(mut self) -> Result<Decision, Refusal> {
+        self.prune_discarded();
+        session::call_queued(&mut self);
         let texts = self.decision.events.iter().map(Event::to_json);
         let bytes =
             texts.map(|text| text.map_or(usize::MAX, |text| text.len())).fold(0, usize::saturating_add);
@@ -97,6 +119,11 @@ impl<'a> Plan<'a> {
         self.decision.events.push(Event::new(task, body));
     }
 
+    /// What is planned so far.
+    pub(super) fn events(&self) -> &[Event] {
+        &self.decision.events
+    }
+
     /// The node of the first event so far.
     pub(super) fn first_node(&self) -> Option<TaskId> {
         self.decision.events.first().map(|event| event.task)
@@ -119,8 +146,23 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Sets a task to work.
+    /// The tasks that keep this one from starting, after what is planned so far.
+    pub(super) fn blocked_by(&self, task: TaskId) -> Vec<TaskId> {
+        let mut blocking = self.tree().blocked_by(task);
+        blocking.retain(|dependency| !self.released.contains(dependency));
+        blocking
+    }
+
+    /// Notes that these tasks keep nobody from starting any more.
+    pub(super) fn note_released(&mut self, tasks: &BTreeSet<TaskId>) {
+        self.released.extend(tasks);
+    }
+
+    /// Sets a task to work, once.
     pub(super) fn start(&mut self, task: TaskId, from: Status, reason: &str) -> Result<(), Refusal> {
+        if !self.started.insert(task) {
+            return Ok(());
+        }
         self.change_status(task, (from, Status::InProgress), Some(reason.to_owned()))?;
         self.effect(Effect::Wake { task });
         Ok(())

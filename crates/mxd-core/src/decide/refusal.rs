@@ -119,6 +119,8 @@ pub enum Refusal {
     AlreadyBegun { task: TaskId },
     #[error("{task} has no conversation that could be continued")]
     NothingToFork { task: TaskId },
+    #[error("the conversation of {task} goes back to {limit} others, and that is the limit")]
+    TooManyForks { task: TaskId, limit: usize },
     #[error("{task} is at work")]
     Busy { task: TaskId },
     #[error("{task} has {left} left of its budget, and {wanted} was wanted")]
@@ -189,6 +191,7 @@ impl Refusal {
             Self::TooManyChecks { .. } => "too_many_checks",
             Self::AlreadyBegun { .. } => "already_begun",
             Self::NothingToFork { .. } => "nothing_to_fork",
+            Self::TooManyForks { .. } => "too_many_forks",
             Self::Busy { .. } => "busy",
             Self::NotEnoughMoney { .. } => "not_enough_money",
             Self::OneByOne { .. } => "one_by_one",
@@ -197,6 +200,7 @@ impl Refusal {
     }
 
     /// What to do about it.
+    #[expect(clippy::too_many_lines, reason = "one row for each refusal")]
     pub fn hint(&self) -> Cow<'static, str> {
         let fixed = match self {
             Self::UnknownTask { .. } => "Look at the tree again: it may have been deleted.",
@@ -262,6 +266,7 @@ impl Refusal {
             Self::TooManyChecks { .. } => "Put them into a script and name the script.",
             Self::AlreadyBegun { .. } => "Fork into a new task.",
             Self::NothingToFork { .. } => "Name a task that has worked, or send a message instead.",
+            Self::TooManyForks { .. } => "Write what the task has to know into a message instead.",
             Self::Busy { .. } => "Interrupt or stop it first.",
             Self::NotEnoughMoney { .. } => "Give less, or ask for more.",
             Self::OneByOne { .. } => "Change one after the other.",

@@ -75,10 +75,11 @@ impl Plan<'_> {
 
     /// Starts the tasks that waited for `settled` and now wait for nothing, if a message asks them to.
     pub(super) fn release(&mut self, settled: &BTreeSet<TaskId>) -> Result<(), Refusal> {
+        self.note_released(settled);
         let waiting: BTreeSet<TaskId> = settled.iter().flat_map(|id| self.tree().waiting_for(*id)).collect();
         for task in waiting.difference(settled) {
-            let blocked = self.tree().blocked_by(*task);
-            if !blocked.is_empty() && blocked.iter().all(|dependency| settled.contains(dependency)) {
+            let blocked = !self.tree().blocked_by(*task).is_empty();
+            if blocked && self.blocked_by(*task).is_empty() {
                 self.start_if_asked(*task)?;
             }
         }

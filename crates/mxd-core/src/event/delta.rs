@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::body::ToolCallId;
 pub use super::vocabulary::DeltaBody;
 use super::vocabulary::EventKind;
 use super::{DecodeError, EncodeError, EventHead};
@@ -51,6 +52,24 @@ pub struct TextDelta {
 pub struct ThinkingDelta {
     /// The next piece.
     pub content: String,
+}
+
+/// A tool writes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolOutput {
+    /// Which call.
+    pub tool_call_id: ToolCallId,
+    /// The next piece, with escape sequences for a terminal.
+    pub content: String,
+    /// Bytes that were left out before it, because nobody took them in time.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub skipped_bytes: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference to skip_serializing_if")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// How full the context is.

@@ -16,7 +16,7 @@ use crate::raw::RawJson;
 ///
 /// A new minor version adds types or fields, which an older reader carries along unread. A new major version
 /// changes what an existing one means, and an older reader must refuse the log.
-pub const VOCABULARY: Version = Version { major: 1, minor: 1 };
+pub const VOCABULARY: Version = Version { major: 1, minor: 2 };
 
 /// A version of the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -248,6 +248,8 @@ vocabulary! {
         ToolVerdict(ToolVerdict) = "tool_verdict", Record, Passes;
         ToolResult(ToolResult) = "tool_result", Conversation, Session;
         SessionConfig(SessionConfig) = "session_config", Conversation, Session;
+        CountRequested(CountRequested) = "count_requested", Record, Session;
+        ContextCounted(ContextCounted) = "context_counted", Record, Session;
         CompactStarted(CompactStarted) = "compact_started", Conversation, Session;
         SummarizationRequest(SummarizationRequest) = "summarization_request", Conversation, Session;
         CompactMarker(CompactMarker) = "compact_marker", Conversation, Session;
@@ -263,6 +265,7 @@ vocabulary! {
         DoneRequested(DoneRequested) = "done_requested", Record, Session;
         CheckFinished(CheckFinished) = "check_finished", Record, Passes;
         DoneNotified(DoneNotified) = "done_notified", Record, Passes;
+        AgentQueued(AgentQueued) = "agent_queued", Record, Session;
         AgentRested(AgentRested) = "agent_rested", Record, Session;
         AgentStopped(AgentStopped) = "agent_stopped", Record, Session;
         AgentInterrupted(AgentInterrupted) = "agent_interrupted", Conversation, Session;
@@ -273,8 +276,9 @@ vocabulary! {
         ApprovalRequested(ApprovalRequested) = "approval_requested", Record, Session;
         ApprovalGiven(ApprovalGiven) = "approval_given", Record, Session;
         WorktreeCreated(WorktreeCreated) = "worktree_created", Record, Shapes;
+        WorktreeDismissed(WorktreeDismissed) = "worktree_dismissed", Record, Shapes;
         WorktreeRemoved(WorktreeRemoved) = "worktree_removed", Record, Shapes;
-        WorktreeFailed(WorktreeFailed) = "worktree_failed", Record, Passes;
+        WorktreeFailed(WorktreeFailed) = "worktree_failed", Record, Shapes;
         BudgetGranted(BudgetGranted) = "budget_granted", Record, Shapes;
         BudgetTransferred(BudgetTransferred) = "budget_transferred", Record, Shapes;
         BudgetReserved(BudgetReserved) = "budget_reserved", Record, Shapes;
@@ -288,6 +292,7 @@ vocabulary! {
     ephemeral {
         TextDelta(TextDelta) = "text_delta";
         ThinkingDelta(ThinkingDelta) = "thinking_delta";
+        ToolOutput(ToolOutput) = "tool_output";
         Usage(ContextUsage) = "usage";
         AgentIdle(AgentIdle) = "agent_idle";
         AgentActive(AgentActive) = "agent_active";

@@ -43,6 +43,13 @@ impl Projection {
         &self.turns
     }
 
+    /// The finished turns, and what the user's side has said since.
+    pub fn so_far(&self) -> Vec<Turn> {
+        let mut whole = self.clone();
+        whole.finish_user();
+        whole.turns
+    }
+
     /// Changes when finished turns were taken back: then nothing that was made of them holds any more.
     pub fn generation(&self) -> u64 {
         self.generation

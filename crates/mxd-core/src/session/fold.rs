@@ -1,13 +1,15 @@
 //! What each event does to a session.
 
 use super::trace::{REMEMBERED, fingerprint};
-use super::{Asking, Context, FAILED, FAILING, Finishing, Session, Trace, Waiting};
+use super::{Asking, Context, FAILED, FAILING, Finishing, Load, Session, Trace, Waiting};
 use crate::event::EventBody;
 use crate::event::body::{
     ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
     TurnStarted, Verdict,
 };
+use crate::id::{ClarificationId, TaskId};
 use crate::message::{Message, MessageKind, NoticeTopic};
+use crate::money::Usd;
 use crate::time::Millis;
 
 impl Session {
@@ -15,8 +17,15 @@ impl Session {
     #[expect(clippy::wildcard_enum_match_arm, reason = "the state lists every type when it routes them here")]
     pub(crate) fn apply(&mut self, body: &EventBody, at: Millis) {
         match body {
-            EventBody::TaskStarted(_) => self.launching = true,
-            EventBody::OrchestrationStarted(_) => self.launching = false,
+            EventBody::TaskStarted(_) => {
+                self.launching = true;
+                self.queued = None;
+            }
+            EventBody::AgentQueued(body) => self.queued = Some(body.ticket),
+            EventBody::OrchestrationStarted(body) => {
+                self.launching = false;
+                self.withheld = body.withheld.iter().cloned().collect();
+            }
             EventBody::SessionConfig(body) => self.open(body),
             EventBody::Message(body) => self.receive(body),
             EventBody::TurnStarted(body) => self.begin_turn(body, at),
@@ -32,7 +41,15 @@ impl Session {
             EventBody::AgentRested(body) => self.come_to_rest(body.why.clone()),
             EventBody::AgentStopped(_) => self.come_to_rest(RestReason::Stopped),
             EventBody::AgentInterrupted(_) => self.interrupted = true,
-            EventBody::SummarizationRequest(body) => self.context.add(body.instruction.len()),
+            EventBody::CountRequested(_) => {
+                self.counting = true;
+                self.queued = None;
+            }
+            EventBody::ContextCounted(body) => {
+                self.counting = false;
+                self.context.count(body.tokens);
+            }
+            EventBody::SummarizationRequest(body) => self.hear(&body.instruction),
             EventBody::CompactStarted(body) => {
                 self.summarising = true;
                 self.resting_before = body.resting;
@@ -41,10 +58,11 @@ impl Session {
                 self.context = Context::EMPTY;
                 self.end_summary();
             }
-            EventBody::CompactedResume(body) => self.context.add(body.content.len()),
+            EventBody::CompactedResume(body) => self.hear(&body.content),
             EventBody::BudgetWarning(body) => {
-                self.context.add(body.warning.len());
-                self.warned = true;
+                self.hear(&body.warning);
+                // Who was told by an older version was told once and for all.
+                self.warned_of = Some(body.budget_usd.unwrap_or(Usd::MAX));
             }
             EventBody::RewindMarker(_) => {
                 self.calls.clear();
@@ -53,15 +71,22 @@ impl Session {
                     self.come_to_rest(RestReason::EndTurn);
                 }
             }
+            other => self.apply_asking(other, at),
+        }
+    }
+
+    /// What is asked of the user, and what the user says.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the state lists every type when it routes them here")]
+    fn apply_asking(&mut self, body: &EventBody, at: Millis) {
+        match body {
             EventBody::ClarificationRequested(body) => {
                 self.questions.insert(body.id, at);
+                if body.server.is_some() {
+                    self.of_servers.insert(body.id);
+                }
             }
-            EventBody::ClarificationAnswered(body) => {
-                self.questions.remove(&body.id);
-            }
-            EventBody::ClarificationExpired(body) => {
-                self.questions.remove(&body.id);
-            }
+            EventBody::ClarificationAnswered(body) => self.end_question(body.id),
+            EventBody::ClarificationExpired(body) => self.end_question(body.id),
             EventBody::ApprovalRequested(body) => {
                 let (call, tool, call_hash) =
                     (body.tool_call_id.clone(), body.tool.clone(), body.call_hash.clone());
@@ -79,24 +104,31 @@ impl Session {
         }
     }
 
+    fn end_question(&mut self, id: ClarificationId) {
+        self.questions.remove(&id);
+        self.of_servers.remove(&id);
+    }
+
     /// The conversation is thrown away. What the task has used stays used.
     pub(crate) fn forget(&mut self) {
         *self = Self { life: self.life, ..Self::default() };
     }
 
     /// Goes on from where another session stands, with what that one had before its eyes.
-    pub(crate) fn fork_from(&mut self, source: &Self) {
+    pub(crate) fn fork_from(&mut self, (id, source): (TaskId, &Self)) {
         let (terms, opened, context) = (source.terms, source.opened, source.context);
         let (life, rest) = (self.life, self.rest.take());
-        *self = Self { life, rest, terms, opened, context, ..Self::default() };
+        let lineage = source.lineage.iter().copied().chain([id]).collect();
+        *self = Self { life, rest, terms, opened, context, lineage, ..Self::default() };
     }
 
     fn open(&mut self, config: &SessionConfig) {
         self.opened = true;
         self.launching = false;
         self.terms = config.terms;
-        let frozen = [config.tools.get(), &config.system_stable, &config.system_variable];
-        self.context.add(frozen.map(str::len).iter().sum());
+        for frozen in [config.tools.get(), &config.system_stable, &config.system_variable] {
+            self.hear(frozen);
+        }
     }
 
     fn receive(&mut self, posted: &MessagePosted) {
@@ -124,8 +156,12 @@ impl Session {
     }
 
     /// Texts entered the conversation that no event of the session itself holds.
-    pub(crate) fn read(&mut self, bytes: usize) {
-        self.context.add(bytes);
+    pub(crate) fn read(&mut self, load: Load) {
+        self.context.add(load);
+    }
+
+    fn hear(&mut self, text: &str) {
+        self.context.add(Load::text(text.len()));
     }
 
     fn begin_turn(&mut self, started: &TurnStarted, at: Millis) {
@@ -135,6 +171,8 @@ impl Session {
         self.rest = None;
         self.begun = true;
         self.launching = false;
+        self.counting = false;
+        self.queued = None;
         if started.purpose == TurnPurpose::Work {
             self.end_summary();
         }
@@ -155,11 +193,11 @@ impl Session {
         if asked.is_some_and(|asked| asked.purpose == TurnPurpose::Summary) {
             return;
         }
-        // Some providers never say what they counted.
+        // Some providers never say what they counted, and none does before the end.
         if read > 0 {
-            self.context.tokens = read.saturating_add(usage.output_tokens);
-            self.context.new_bytes = 0;
+            self.context.bill(read.saturating_add(usage.output_tokens));
         }
+        self.context.add(Load { bytes: ended.answer_bytes, pictures: 0 });
         if ending != Ending::Answered {
             return;
         }
@@ -172,7 +210,7 @@ impl Session {
     }
 
     fn settle(&mut self, result: &ToolResult) {
-        self.context.add(result.content.len());
+        self.context.add(Load::text(result.content.len()).with_pictures(result.images.len()));
         if let Some(id) = result.background_id.as_ref().filter(|_| result.pending) {
             self.background.insert(id.clone());
         }
@@ -202,6 +240,8 @@ impl Session {
         }
         self.rest = Some(why);
         self.launching = false;
+        self.counting = false;
+        self.queued = None;
         self.interrupted = false;
         self.finishing = None;
     }

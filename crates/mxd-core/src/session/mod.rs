@@ -11,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::context::Context;
+pub use self::context::{Context, Counted, Load};
 pub use self::trace::Trace;
 pub(crate) use self::trace::{fingerprint, repeated};
 use crate::event::body::{CallMade, DoneStatus, RestReason, Terms, ToolCallId, TurnPurpose};
-use crate::id::{ApprovalId, ClarificationId};
+use crate::id::{ApprovalId, ClarificationId, TaskId};
+use crate::money::Usd;
 use crate::time::Millis;
 
 /// The stop reason of a model call that failed and may succeed when it is made again.
@@ -39,26 +40,36 @@ pub struct Session {
     pub(crate) calls: Vec<CallMade>,
     /// Why it does not go on by itself. A task that never worked has no reason to.
     pub(crate) rest: Option<RestReason>,
+    /// Tasks whose conversations stand before its own, because it was forked from them; the first one first.
+    pub(crate) lineage: Vec<TaskId>,
     /// Whether it worked since the conversation began.
     pub(crate) begun: bool,
     /// Whether the turn was broken off and is being brought to its end.
     pub(crate) interrupted: bool,
+    /// Whether its provider is asked how full its window is.
+    pub(crate) counting: bool,
     /// Whether its conversation is to be summarised: that was begun, and has not come to an end.
     pub(crate) summarising: bool,
     /// Whether it rested when its conversation began to be summarised.
     pub(crate) resting_before: bool,
-    /// Whether it was told that its money runs out.
-    pub(crate) warned: bool,
+    /// The budget of which it was told that it runs out.
+    pub(crate) warned_of: Option<Usd>,
+    /// Its number, while it waits for a free place among the agents at work.
+    pub(crate) queued: Option<u64>,
     /// The end it has declared, while that is looked into.
     pub(crate) finishing: Option<Finishing>,
     /// How much it has before its eyes.
     pub(crate) context: Context,
     /// Questions to the user without an answer, with the time they were asked.
     pub(crate) questions: BTreeMap<ClarificationId, Millis>,
+    /// Those of them that a tool server asked, which alone is told the answer.
+    pub(crate) of_servers: BTreeSet<ClarificationId>,
     /// Calls that wait for the user's word.
     pub(crate) approvals: BTreeMap<ApprovalId, Waiting>,
     /// Tools that the user allowed for the whole task.
     pub(crate) allowed: BTreeSet<String>,
+    /// Tools about the tree that its agent does not have.
+    pub(crate) withheld: BTreeSet<String>,
     /// Commands that go on in the background.
     pub(crate) background: BTreeSet<String>,
     /// The last calls and what they came to.
@@ -143,16 +154,21 @@ impl Session {
         asking: None,
         calls: Vec::new(),
         rest: None,
+        lineage: Vec::new(),
         begun: false,
         interrupted: false,
+        counting: false,
         summarising: false,
         resting_before: false,
-        warned: false,
+        warned_of: None,
+        queued: None,
         finishing: None,
         context: Context::EMPTY,
         questions: BTreeMap::new(),
+        of_servers: BTreeSet::new(),
         approvals: BTreeMap::new(),
         allowed: BTreeSet::new(),
+        withheld: BTreeSet::new(),
         background: BTreeSet::new(),
         trace: VecDeque::new(),
         streak: Streak { failures: 0, cut_off: 0, talk: 0, reminded: 0 },
@@ -189,6 +205,11 @@ impl Session {
         self.opened
     }
 
+    /// Tasks whose conversations stand before its own; the first one first.
+    pub fn lineage(&self) -> &[TaskId] {
+        &self.lineage
+    }
+
     /// What the model can take and costs.
     pub fn terms(&self) -> Option<Terms> {
         self.terms
@@ -209,6 +230,11 @@ impl Session {
         &self.approvals
     }
 
+    /// Whether its agent does not have this tool, which others have.
+    pub fn is_withheld(&self, tool: &str) -> bool {
+        self.withheld.contains(tool)
+    }
+
     /// Commands that go on in the background.
     pub fn background(&self) -> &BTreeSet<String> {
         &self.background
@@ -224,9 +250,27 @@ impl Session {
         self.allowed.contains(tool)
     }
 
-    /// Whether work goes on outside that will come back: a model call, a tool call, its workplace, its checks.
+    /// Its number, while it waits for a free place among the agents at work.
+    pub fn queued(&self) -> Option<u64> {
+        self.queued
+    }
+
+    /// Whether it takes a place among the agents at work: something goes on that is not only waiting for the user.
+    pub fn takes_a_place(&self) -> bool {
+        let asked = |call: &CallMade| self.approvals.values().any(|waiting| waiting.call == call.id);
+        let only_asks = !self.approvals.is_empty() && self.calls.iter().all(asked);
+        self.owes_a_turn() || self.is_busy() && !only_asks
+    }
+
+    /// Whether its provider is asked how full its window is.
+    pub fn is_counting(&self) -> bool {
+        self.counting
+    }
+
+    /// Whether work goes on outside that will come back: a model call, a count, a tool call, its workplace, its checks.
     pub fn is_busy(&self) -> bool {
         self.launching
+            || self.counting
             || self.asking.is_some()
             || self.finishing.is_some()
             || self.calls.iter().any(|call| !self.waits_in(&call.id))

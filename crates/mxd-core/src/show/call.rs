@@ -16,7 +16,8 @@ const SUBJECTS: &[(&str, &[&str])] = &[
     ("search", &["pattern", "path"]),
     ("create_task", &["title"]),
     ("update_task", &["taskId", "title"]),
-    ("send_message", &["taskId", "content"]),
+    ("send_message", &["taskId", "message"]),
+    ("merge_task", &["taskId"]),
     ("clarify", &["question"]),
     ("done", &["status", "summary"]),
 ];

@@ -2,7 +2,7 @@
 
 use super::call::{call_line, result_line, short_name};
 use crate::event::EventBody;
-use crate::event::body::{DoneStatus, RestReason, StopReason, Verdict};
+use crate::event::body::{Counter, DoneStatus, RestReason, StopReason, Verdict};
 use crate::message::Message;
 use crate::tool::CleanText;
 
@@ -15,29 +15,17 @@ pub fn one_line(text: &str, chars: usize) -> String {
     let near = chars.saturating_mul(8).max(256);
     let end = text.floor_char_boundary(near.min(text.len()));
     let clean = CleanText::clean(&text[..end], near);
-    let mut line = String::new();
-    let mut taken = 0;
-    for word in clean.text().split_whitespace() {
-        let blank = usize::from(taken > 0);
-        let length = word.chars().count();
-        if taken + blank + length > chars {
-            let room = chars.saturating_sub(taken + blank + 1);
-            line.extend([" "].into_iter().take(blank));
-            line.extend(word.chars().take(room));
-            line.push('…');
-            return line;
-        }
-        line.extend([" "].into_iter().take(blank));
-        line.push_str(word);
-        taken += blank + length;
+    let words: Vec<&str> = clean.text().split_whitespace().collect();
+    let line = words.join(" ");
+    if end == text.len() && line.chars().count() <= chars {
+        return line;
     }
-    if end < text.len() {
-        line.push('…');
-    }
-    line
+    let kept: String = line.chars().take(chars.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
 }
 
 /// The line of an event; none for what is only bookkeeping.
+#[expect(clippy::too_many_lines, reason = "one row for each type of event")]
 pub fn line(event: &EventBody) -> Option<String> {
     let said = match event {
         EventBody::TaskCreated(body) => format!("created: {}", body.title),
@@ -66,7 +54,7 @@ pub fn line(event: &EventBody) -> Option<String> {
             Some(code) => format!("check failed with {code}: {}", body.command),
             None => format!("check was ended: {}", body.command),
         },
-        EventBody::DoneNotified(body) => format!("done, {}: {}", done(body.status), body.summary),
+        EventBody::AgentQueued(_) => "waits for a free place".to_owned(),
         EventBody::AgentRested(body) => rested(&body.why)?,
         EventBody::AgentStopped(body) => match &body.reason {
             Some(reason) => format!("stopped: {reason}"),
@@ -91,9 +79,16 @@ pub fn line(event: &EventBody) -> Option<String> {
         EventBody::CompactMarker(body) => {
             format!("conversation summarised, {} tokens spared", body.saved_tokens)
         }
+        EventBody::ContextCounted(body) => match body.by {
+            Counter::Provider => format!("its conversation has {} tokens", body.tokens),
+            Counter::Estimate | Counter::Other(_) => {
+                format!("its conversation has about {} tokens", body.tokens)
+            }
+        },
         EventBody::ForkMarker(_) => "goes on from the conversation of another task".to_owned(),
         EventBody::RewindMarker(_) => "taken back to an earlier message".to_owned(),
         EventBody::WorktreeCreated(body) => format!("works on branch {}", body.branch),
+        EventBody::WorktreeDismissed(_) => "its worktree is being removed".to_owned(),
         EventBody::WorktreeRemoved(body) => format!("worktree of {} removed", body.branch),
         EventBody::WorktreeFailed(body) => format!("worktree failed: {}", body.message),
         EventBody::BudgetGranted(body) => format!("${} granted", body.amount_usd),
@@ -105,6 +100,7 @@ pub fn line(event: &EventBody) -> Option<String> {
         | EventBody::NoticeSkipped(_)
         | EventBody::ModelItem(_)
         | EventBody::SessionConfig(_)
+        | EventBody::CountRequested(_)
         | EventBody::CompactStarted(_)
         | EventBody::SummarizationRequest(_)
         | EventBody::CompactedResume(_)
@@ -113,6 +109,7 @@ pub fn line(event: &EventBody) -> Option<String> {
         | EventBody::OrchestrationStarted(_)
         | EventBody::OrchestrationCompleted(_)
         | EventBody::TaskStarted(_)
+        | EventBody::DoneNotified(_)
         | EventBody::BudgetTransferred(_)
         | EventBody::BudgetReserved(_)
         | EventBody::BudgetSettled(_)

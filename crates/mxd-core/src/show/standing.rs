@@ -95,6 +95,7 @@ pub fn standing(state: &State, task: TaskId) -> Option<Standing> {
     Some(
         busy(session)
             .or_else(|| asking(session))
+            .or_else(|| queued(session))
             .or_else(|| session.rest().map(|rest| resting((state, node), session, rest)))
             .unwrap_or_else(|| untouched((state, node), status, session)),
     )
@@ -107,6 +108,9 @@ fn busy(session: &Session) -> Option<Standing> {
     }
     if session.is_launching() {
         return Some(Standing::new(AgentState::Launching, "its workplace is being made"));
+    }
+    if session.is_counting() {
+        return Some(Standing::new(AgentState::Thinking, "the tokens of its conversation are being counted"));
     }
     if let Some(asked) = session.asking() {
         let turn = asked.turn;
@@ -158,6 +162,13 @@ fn asking(session: &Session) -> Option<Standing> {
             Some(Standing::new(AgentState::Asking, format!("it waits for your answers to {more} questions")))
         }
     }
+}
+
+/// It would go on if fewer others did.
+fn queued(session: &Session) -> Option<Standing> {
+    session
+        .queued()
+        .map(|_| Standing::new(AgentState::Waiting, "it waits for a free place: enough agents work"))
 }
 
 /// It does not go on by itself.

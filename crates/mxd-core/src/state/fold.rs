@@ -4,14 +4,15 @@ use super::{Reservation, State};
 use crate::event::body::{
     BudgetGranted, BudgetReserved, BudgetSettled, CreatedKind, EditedBy, InitialStatus, MessagePosted,
     MessagesConsumed, TaskCreated, TaskMoved, TaskStatusChanged, TaskUpdated, WorktreeCreated,
+    WorktreeRemoved,
 };
 use crate::event::{Event, EventBody, EventKind};
 use crate::id::TaskId;
 use crate::money::Usd;
-use crate::session::Session;
+use crate::session::{Load, Session};
 use crate::time::Millis;
 use crate::tree::shape::Fit;
-use crate::tree::{Node, NodeKind, Status, TaskFields};
+use crate::tree::{Leaving, Node, NodeKind, Status, TaskFields};
 
 impl State {
     /// Applies one event. Events that do not shape the state pass; see
@@ -37,7 +38,9 @@ impl State {
             EventBody::BudgetSettled(body) => self.settle_reservation(body),
             EventBody::AgentStopped(_) => self.quiet(task),
             EventBody::WorktreeCreated(body) => self.give_worktree(task, body, at),
-            EventBody::WorktreeRemoved(body) => self.take_worktree(task, &body.path, at),
+            EventBody::WorktreeDismissed(body) => self.dismiss_worktree(task, &body.path, at),
+            EventBody::WorktreeRemoved(body) => self.take_worktree(task, body, at),
+            EventBody::WorktreeFailed(_) => self.keep_worktree(task, at),
             EventBody::BudgetGranted(BudgetGranted { amount_usd }) => self.grant(task, *amount_usd),
             EventBody::BudgetTransferred(body) => self.transfer(task, body.to, body.amount_usd),
             EventBody::BudgetRefunded(body) => self.transfer(task, body.to, body.amount_usd),
@@ -49,6 +52,8 @@ impl State {
             | EventBody::ToolVerdict(_)
             | EventBody::ToolResult(_)
             | EventBody::SessionConfig(_)
+            | EventBody::CountRequested(_)
+            | EventBody::ContextCounted(_)
             | EventBody::CompactStarted(_)
             | EventBody::SummarizationRequest(_)
             | EventBody::CompactMarker(_)
@@ -63,6 +68,7 @@ impl State {
             | EventBody::DoneRequested(_)
             | EventBody::CheckFinished(_)
             | EventBody::DoneNotified(_)
+            | EventBody::AgentQueued(_)
             | EventBody::AgentRested(_)
             | EventBody::AgentInterrupted(_)
             | EventBody::Error(_)
@@ -71,7 +77,6 @@ impl State {
             | EventBody::ClarificationExpired(_)
             | EventBody::ApprovalRequested(_)
             | EventBody::ApprovalGiven(_)
-            | EventBody::WorktreeFailed(_)
             | EventBody::BudgetWarning(_)
             | EventBody::BudgetExceeded(_)
             | EventBody::LogPruned(_)
@@ -90,12 +95,15 @@ impl State {
                 },
                 branch: body.branch.clone(),
                 worktree_path: None,
+                leaving: None,
                 cost_usd: Usd::ZERO,
                 budget_usd: body.budget_usd,
                 spent_usd: Usd::ZERO,
                 persistent: body.persistent,
                 after: body.after.clone(),
                 checks: body.checks.clone(),
+                manifest: body.manifest.clone(),
+                skill: body.skill.clone(),
             }),
         };
         let node = Node {
@@ -157,6 +165,9 @@ impl State {
         // What waited for somebody at work must not start a task that was brought to rest.
         if body.to != Status::InProgress {
             self.quiet(id);
+            if let Some(session) = self.sessions.get_mut(&id) {
+                session.queued = None;
+            }
         }
     }
 
@@ -204,7 +215,8 @@ impl State {
         }
         if let EventBody::ForkMarker(fork) = &event.body {
             let source = self.session(fork.source_task_id).clone();
-            self.sessions.entry(event.task).or_default().fork_from(&source);
+            let forked = self.sessions.entry(event.task).or_default();
+            forked.fork_from((fork.source_task_id, &source));
             return;
         }
         self.sessions.entry(event.task).or_default().apply(&event.body, at);
@@ -243,9 +255,9 @@ impl State {
             return;
         };
         let read = inbox.pending().filter(|message| body.message_ids.contains(&message.id));
-        let bytes = read.map(|message| message.bytes).sum();
+        let load = read.fold(Load::NONE, |load, message| load.and(message.load()));
         self.anomalies.mismatched += inbox.consume(&body.message_ids);
-        self.sessions.entry(id).or_default().read(bytes);
+        self.sessions.entry(id).or_default().read(load);
     }
 
     /// Money is not worth a `touch`: a node has not changed because its agent works.
@@ -294,12 +306,29 @@ impl State {
         });
     }
 
-    /// A removal that is told late must not take a checkout that was made since.
-    fn take_worktree(&mut self, id: TaskId, path: &str, at: Millis) {
+    fn dismiss_worktree(&mut self, id: TaskId, path: &str, at: Millis) {
         self.touch_task(id, at, |task| {
             if task.worktree_path.as_deref() == Some(path) {
-                task.worktree_path = None;
+                task.leaving = Some(Leaving::Underway);
             }
+        });
+    }
+
+    /// A removal that is told late must not take a checkout that was made since.
+    fn take_worktree(&mut self, id: TaskId, body: &WorktreeRemoved, at: Millis) {
+        self.touch_task(id, at, |task| {
+            if task.worktree_path.as_deref() == Some(&body.path) {
+                task.worktree_path = None;
+                task.leaving = None;
+                task.branch.take_if(|branch| *branch == body.branch);
+            }
+        });
+    }
+
+    /// One that could not be made is not there; one that could not be removed is.
+    fn keep_worktree(&mut self, id: TaskId, at: Millis) {
+        self.touch_task(id, at, |task| {
+            task.leaving = task.leaving.map(|_| Leaving::Stuck);
         });
     }
 

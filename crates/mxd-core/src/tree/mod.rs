@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::node::{Color, Node, NodeKind, Persistence, TaskFields};
+pub use self::node::{Color, Leaving, Node, NodeKind, Persistence, TaskFields};
 pub use self::status::{IllegalTransition, Status, TRANSITIONS};
 use crate::id::TaskId;
 

@@ -54,6 +54,9 @@ pub struct TaskFields {
     pub branch: Option<String>,
     /// Its checkout.
     pub worktree_path: Option<String>,
+    /// Whether that is being removed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leaving: Option<Leaving>,
     /// What it has spent.
     pub cost_usd: Usd,
     /// What it may spend; none means no limit of its own.
@@ -68,6 +71,22 @@ pub struct TaskFields {
     /// Commands that have to succeed on its work before it can be passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
+    /// The manifest its agent works under, a file of the repository: it only takes away from what the task above has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<String>,
+    /// The skill its agent works by, which lists the tools it may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
+}
+
+/// How the removal of a checkout stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leaving {
+    /// It is being removed.
+    Underway,
+    /// It could not be removed. The next start of its task tries again.
+    Stuck,
 }
 
 /// What happens to the conversation of a task that comes back each time it is closed.

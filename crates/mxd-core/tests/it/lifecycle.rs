@@ -83,7 +83,7 @@ fn clearing_keeps_the_task_as_it_is() {
     let task = world.task(world.root(), "t");
     world.user(say(1, task, "go"));
     let decision = world.user(Op::ClearConversation { task });
-    assert_eq!(decision.effects, [Effect::PruneConversation { task }, Effect::StopAgent { task }]);
+    assert_eq!(decision.effects, [Effect::StopAgent { task }, Effect::PruneConversation { task }]);
     assert_eq!(world.status(task), Status::InProgress);
     assert!(world.state.inbox(task).is_empty());
 }
@@ -108,8 +108,8 @@ fn deletion_goes_from_the_leaves_up_in_one_decision() {
     let effects = [
         Effect::StopAgent { task: leaf },
         removal,
-        Effect::PruneConversation { task: leaf },
         Effect::PruneConversation { task: top },
+        Effect::PruneConversation { task: leaf },
     ];
     assert_eq!(decision.effects, effects);
     assert_eq!(world.state.tree().len(), 1);

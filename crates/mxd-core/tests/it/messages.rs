@@ -1,10 +1,11 @@
 //! Who may write to whom, what that sets in motion, and that each message is read once.
 
-use mxd_core::decide::{Actor, NewTask, Op, Post, Reach, Refusal};
+use mxd_core::decide::{Actor, Decision, NewTask, Op, Post, Reach, Refusal};
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{BlobId, Image, InitialStatus};
+use mxd_core::id::TaskId;
 use mxd_core::limits::Limits;
-use mxd_core::message::Message;
+use mxd_core::message::{Message, NoticeTopic};
 use mxd_core::tree::Status;
 
 use crate::world::{World, deliveries, message_id, say, set, wakes};
@@ -230,4 +231,60 @@ fn the_memory_for_ids_is_bounded() {
     }
     assert!(!world.state.inbox(root).knows(message_id(0)), "the oldest is forgotten");
     assert!(world.state.inbox(root).knows(message_id(1)));
+}
+
+/// What bounced by a decision: to whom, and whether it calls.
+fn bounced(decision: &Decision) -> Vec<(TaskId, String, bool)> {
+    let told = deliveries(decision).into_iter().filter_map(|(to, message, wake)| match message {
+        Message::Notice(notice) if notice.topic == NoticeTopic::Bounced => Some((to, notice.content, wake)),
+        _ => None,
+    });
+    told.collect()
+}
+
+#[test]
+fn what_nobody_will_read_goes_back_to_the_agents_who_wrote_it() {
+    let throw_away: [fn(TaskId) -> Op; 3] = [
+        |task| Op::ResetTask { task },
+        |task| Op::ClearConversation { task },
+        |task| Op::DeleteTask { task, reach: Reach::Only },
+    ];
+    for op in throw_away {
+        let mut world = World::new();
+        let root = world.root();
+        let (first, quiet) = (world.task(root, "first"), world.task(root, "quiet"));
+        let task = world.create(NewTask { after: vec![first], ..NewTask::new(root, "t", "") });
+        world.agent(root, say(1, task, "one"));
+        world.agent(root, say(2, task, "two"));
+        world.user(say(3, task, "of the user"));
+        let decision = world.user(op(task));
+        let [(to, text, wake)] = &bounced(&decision)[..] else { panic!("{decision:?}") };
+        assert_eq!((*to, *wake), (root, true), "it may be waiting for an answer");
+        assert!(text.contains(&task.to_string()) && text.contains("2 messages"), "{text}");
+        assert_eq!(bounced(&world.user(op(quiet))), [], "nobody wrote to it");
+    }
+}
+
+#[test]
+fn nobody_is_told_what_went_by_their_own_doing_or_with_them() {
+    let mut world = World::new();
+    let root = world.root();
+    let first = world.task(root, "first");
+    let top = world.task(root, "top");
+    let task = world.create(NewTask { after: vec![first], ..NewTask::new(top, "t", "") });
+    world.agent(top, say(1, task, "one"));
+    assert_eq!(bounced(&world.agent(top, Op::ResetTask { task })), [], "its own doing");
+    world.agent(top, say(2, task, "two"));
+    let decision = world.user(Op::DeleteTask { task: top, reach: Reach::Recursive });
+    assert_eq!(bounced(&decision), [], "it goes with it");
+}
+
+#[test]
+fn what_was_read_does_not_come_back() {
+    let mut world = World::new();
+    let root = world.root();
+    let task = world.task(root, "t");
+    world.agent(root, say(1, task, "one"));
+    world.drain(task);
+    assert_eq!(bounced(&world.user(Op::ResetTask { task })), []);
 }

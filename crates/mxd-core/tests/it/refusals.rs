@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use mxd_core::decide::{Actor, NewFolder, NewRoot, NewTask, Op, Place, Refusal};
 use mxd_core::limits::Limits;
 use mxd_core::message::MessageKind;
+use mxd_core::money::Usd;
 use mxd_core::tree::{Color, IllegalTransition, Status};
 
 use crate::world::{World, message_id};
@@ -139,6 +140,16 @@ fn all() -> Vec<Refusal> {
         Refusal::NotAReport { kind: MessageKind::User, by: "the daemon" },
         Refusal::NotAbove { task, about: task },
         Refusal::NotRoot { task },
+        Refusal::Late { task, what: "an answer" },
+        Refusal::TooManyQuestions { task, limit: 20 },
+        Refusal::TooManyChecks { given: 17, limit: 16 },
+        Refusal::AlreadyBegun { task },
+        Refusal::NothingToFork { task },
+        Refusal::TooManyForks { task, limit: 16 },
+        Refusal::Busy { task },
+        Refusal::NotEnoughMoney { task, left: Usd::ZERO, wanted: Usd::MAX },
+        Refusal::OneByOne { task },
+        Refusal::NoSuchTask { given: "01X".into(), why: "nothing begins with it".into() },
     ]
 }
 

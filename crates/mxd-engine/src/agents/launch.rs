@@ -6,11 +6,11 @@ use mxd_core::decide::{Launched, SessionOp};
 use mxd_core::event::body::{SessionConfig, Terms, WorktreeCreated};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
-use mxd_core::prompt::ToolSpec;
-use mxd_core::prompt::text::{Above, Base as BaseText, FirstMessage, Funds, Memory, SYSTEM, Workplace};
+use mxd_core::prompt::text::{
+    self, Above, Base as BaseText, FirstMessage, Funds, Memory, SYSTEM, SkillLine, Workplace,
+};
 use mxd_core::raw::RawJson;
 use mxd_core::state::State;
-use mxd_core::tool::orchestrator;
 use mxd_core::tree::Node;
 use mxd_llm::Model;
 use mxd_tools::sandbox::Repository as Shared;
@@ -18,6 +18,7 @@ use mxd_tools::scope::{Access, Root};
 use tokio_util::sync::CancellationToken;
 
 use super::room::Place;
+use super::toolbox::Toolbox;
 use super::{Agents, errand};
 use crate::config::AgentModel;
 use crate::git::space::Watermark;
@@ -44,27 +45,21 @@ impl Agents {
             Some(created) => created.worktree.folder.clone(),
             None => self.place(task).map_err(|error| error.to_string())?.root.path,
         };
-        let header = self.first_message(task, &folder, created.as_ref());
+        let toolbox = self.toolbox(&self.desk(task)).await.map_err(|error| error.to_string())?;
+        let header = self.first_message(task, (&folder, created.as_ref()), &toolbox);
         let worktree = created.map(|created| WorktreeCreated {
             path: created.worktree.folder.display().to_string(),
             branch: created.worktree.branch.as_str().to_owned(),
             base: created.worktree.base.as_str().to_owned(),
         });
-        let config = self.session_config(&model)?;
-        Ok(Launched { worktree, config, header })
+        let config = Self::session_config(&model, &toolbox)?;
+        Ok(Launched { worktree, config, header, withheld: toolbox.withheld.clone() })
     }
 
-    /// The frozen start of every request: the same text and the same tools for all agents, so that they share a cache.
-    pub(super) fn session_config(&self, model: &AgentModel) -> Result<SessionConfig, String> {
-        let mut tools = self.surroundings().plane.specs();
-        for listing in orchestrator::listings() {
-            let schema =
-                RawJson::parse(&listing.input_schema.to_string()).map_err(|error| error.to_string())?;
-            let name = format!("mcp__{}__{}", orchestrator::SERVER, listing.name);
-            tools.push(ToolSpec { name, description: listing.description.to_owned(), schema });
-        }
-        tools.sort_by(|one, other| one.name.cmp(&other.name));
-        let tools = serde_json::to_string(&tools).map_err(|error| error.to_string())?;
+    /// The frozen start of every request: the same text for all agents, and the same tools for all that may use the same,
+    /// so that they share a cache.
+    pub(super) fn session_config(model: &AgentModel, toolbox: &Toolbox) -> Result<SessionConfig, String> {
+        let tools = serde_json::to_string(&toolbox.shown).map_err(|error| error.to_string())?;
         let terms = terms(&model.model);
         let most = u32::try_from(terms.max_output_tokens).unwrap_or(MOST_OUTPUT);
         Ok(SessionConfig {
@@ -142,26 +137,41 @@ impl Agents {
     }
 
     /// What an agent is told before anything else.
-    pub(super) fn first_message(&self, task: TaskId, folder: &Path, created: Option<&Created>) -> String {
+    pub(super) fn first_message(
+        &self,
+        task: TaskId,
+        (folder, created): (&Path, Option<&Created>),
+        toolbox: &Toolbox,
+    ) -> String {
         let memory = load_memory(folder);
         let disclosed = created.map(|created| created.disclosure.to_string()).unwrap_or_default();
         let left_behind: Vec<String> = disclosed.lines().skip(1).map(str::to_owned).collect();
-        self.parts().shown.look(|state| {
+        let described = toolbox.skills.known.values();
+        let skills: Vec<SkillLine<'_>> = described
+            .map(|skill| SkillLine { name: skill.name.as_str(), description: skill.description.text() })
+            .collect();
+        let first = self.parts().shown.look(|state| {
             let Some(node) = state.tree().get(task) else { return String::new() };
             let base = created.map(|created| BaseText {
                 branch: created.worktree.base_branch.as_ref().map_or("", Branch::as_str),
                 commit: created.worktree.base.as_str(),
                 left_behind: &left_behind,
             });
-            first_text(state, node, (&folder.display().to_string(), base, &memory))
-        })
+            let place = (&*folder.display().to_string(), base);
+            first_text(state, node, place, (&memory, &skills))
+        });
+        let skill = toolbox.remit.skill.as_ref();
+        let skill = skill.map(|skill| text::active_skill(skill.name.as_str(), skill.body.text()));
+        let troubles = text::tool_troubles(&toolbox.troubles);
+        [Some(first), skill, troubles].into_iter().flatten().collect()
     }
 }
 
 fn first_text(
     state: &State,
     node: &Node,
-    (folder, base, memory): (&str, Option<BaseText<'_>>, &Memory),
+    (folder, base): (&str, Option<BaseText<'_>>),
+    (memory, skills): (&Memory, &[SkillLine<'_>]),
 ) -> String {
     let fields = node.task();
     let above = match state.tree().task_above(node.id) {
@@ -185,7 +195,7 @@ fn first_text(
         checks: fields.map_or(&[], |fields| &fields.checks),
         funds,
         memory,
-        skills: &[],
+        skills,
     };
     message.text()
 }

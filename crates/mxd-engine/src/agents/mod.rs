@@ -5,40 +5,48 @@
 //! that waits has none.
 
 mod checks;
+mod depot;
 mod desk;
+mod elicit;
 mod errand;
 mod launch;
 mod merge;
 mod model;
 mod neighbours;
+mod network;
 mod remove;
 mod room;
 mod search;
 mod summary;
 mod talk;
 mod tool;
+mod toolbox;
+mod user;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use mxd_core::commit::Seq;
 use mxd_core::decide::{Alarm, Effect, Op, SessionOp};
-use mxd_core::event::{Delta, Event};
+use mxd_core::event::{Delta, Event, EventBody};
 use mxd_core::id::{ProjectId, TaskId};
 use mxd_core::time::Millis;
 use mxd_llm::Provider;
 use mxd_store::Log;
 use mxd_tools::plane::Plane;
+use mxd_tools::proxy::Proxy;
 use mxd_tools::sandbox::{Sandbox, User};
 use secrecy::SecretString;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::depot::Depot;
+pub use self::depot::SupplyError;
 use self::desk::Desk;
 pub use self::neighbours::{Neighbour, Neighbours};
+pub use self::user::Merge;
 use crate::clock;
 use crate::config::Config;
 use crate::git::Repository;
@@ -51,7 +59,7 @@ pub struct Surroundings {
     pub config: Config,
     /// The repository.
     pub repository: Repository,
-    /// The tools.
+    /// The program's own tools; those of servers come to them.
     pub plane: Plane,
     /// Where commands run.
     pub sandbox: Sandbox,
@@ -86,18 +94,33 @@ struct Inner {
     parts: Parts,
     desks: Mutex<HashMap<TaskId, Arc<Desk>>>,
     providers: Mutex<HashMap<String, Provider>>,
+    depot: Depot,
+    /// Servers that wait for the user's answer.
+    waiting: Mutex<elicit::Waiting>,
+    /// The way to allowed hosts, once somebody needs it.
+    proxy: tokio::sync::Mutex<Option<Arc<Proxy>>>,
+    /// Tasks in whose worktrees somebody has worked since the start.
+    visited: Mutex<HashSet<TaskId>>,
     work: TaskTracker,
     closing: CancellationToken,
+    /// Cancelled when everything begins again.
+    era: Mutex<CancellationToken>,
 }
 
 impl Agents {
     pub(crate) fn new(parts: Parts) -> Self {
+        let closing = CancellationToken::new();
         let inner = Inner {
+            depot: Depot::new(&parts.data),
+            waiting: Mutex::default(),
+            proxy: tokio::sync::Mutex::default(),
             parts,
             desks: Mutex::default(),
             providers: Mutex::default(),
+            visited: Mutex::default(),
             work: TaskTracker::new(),
-            closing: CancellationToken::new(),
+            era: Mutex::new(closing.child_token()),
+            closing,
         };
         Self { inner: Arc::new(inner) }
     }
@@ -106,12 +129,20 @@ impl Agents {
         &self.inner.parts
     }
 
-    fn surroundings(&self) -> &Surroundings {
+    pub(crate) fn surroundings(&self) -> &Surroundings {
         &self.inner.parts.surroundings
+    }
+
+    fn depot(&self) -> &Depot {
+        &self.inner.depot
     }
 
     fn desks(&self) -> MutexGuard<'_, HashMap<TaskId, Arc<Desk>>> {
         self.inner.desks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn era(&self) -> MutexGuard<'_, CancellationToken> {
+        self.inner.era.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The desk of a task, made if there is none.
@@ -127,11 +158,17 @@ impl Agents {
             if let Some(desk) = desks.get(&event.task) {
                 desk.hear((seq, at, event.clone()));
             }
+            self.hear_answer(event);
+            // What a task may use depends on what is above it.
+            if matches!(event.body, EventBody::TaskMoved(_)) {
+                let agents = self.clone();
+                self.spawn(async move { agents.forget_toolboxes().await });
+            }
         }
     }
 
-    /// Begins what was decided.
-    pub(crate) fn perform(&self, effect: Effect) {
+    /// Begins what was decided by a commit.
+    pub(crate) fn perform(&self, effect: Effect, decided: Seq) {
         match effect {
             // The loop feeds these back by itself.
             Effect::Wake { .. } | Effect::DecideTool { .. } => {}
@@ -156,16 +193,16 @@ impl Agents {
             Effect::RemoveWorktree { task, path, branch } => {
                 self.spawn(self.clone().remove_worktree(task, (path, branch)));
             }
-            Effect::PruneConversation { task } => self.prune(task),
+            Effect::PruneConversation { task } => self.prune(task, decided),
         }
     }
 
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
-        let closing = self.inner.closing.clone();
+        let over = self.era().clone();
         self.inner.work.spawn(async move {
             tokio::select! {
                 biased;
-                () = closing.cancelled() => {}
+                () = over.cancelled() => {}
                 () = work => {}
             }
         });
@@ -179,17 +216,6 @@ impl Agents {
     async fn wish(&self, op: Op) {
         // A closed loop wants no news: the next start finds out what is owed.
         let _closed = self.parts().wishes.send(Wish::of_daemon(op)).await;
-    }
-
-    /// Tells the loop something in a while.
-    pub(crate) fn wish_later(&self, wait: Duration, wishes: Vec<Wish>) {
-        let agents = self.clone();
-        self.spawn(async move {
-            tokio::time::sleep(wait).await;
-            for wish in wishes {
-                let _closed = agents.parts().wishes.send(wish).await;
-            }
-        });
     }
 
     async fn ring(self, task: TaskId, at: Millis, what: Alarm) {
@@ -208,8 +234,11 @@ impl Agents {
         }
     }
 
-    /// Ends everything that runs and forgets every desk. Nothing comes of what was going on.
+    /// Ends everything that runs and forgets every desk. Nothing comes of what was going on: a call that is broken off
+    /// here has no outcome, which is what its task is told when it is looked at again.
     pub(crate) async fn drop_everything(&self) {
+        let next = self.inner.closing.child_token();
+        std::mem::replace(&mut *self.era(), next).cancel();
         let desks: Vec<Arc<Desk>> = self.desks().drain().map(|(_, desk)| desk).collect();
         for desk in desks {
             desk.clear().await;
@@ -227,5 +256,6 @@ impl Agents {
         self.inner.work.close();
         self.drop_everything().await;
         self.inner.work.wait().await;
+        self.inner.proxy.lock().await.take();
     }
 }

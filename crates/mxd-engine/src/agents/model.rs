@@ -3,14 +3,14 @@
 use std::sync::PoisonError;
 
 use futures_util::StreamExt;
-use mxd_core::decide::{Answer, AnswerItem, Failure, SessionOp};
+use mxd_core::decide::{Answer, AnswerItem, Cost, Failure, SessionOp};
 use mxd_core::event::body::{StopReason, Thinking, ToolCall, ToolCallId, TurnPurpose};
 use mxd_core::event::delta::{TextDelta, ThinkingDelta};
 use mxd_core::event::{Delta, DeltaBody};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
 use mxd_core::prompt::Block;
-use mxd_llm::{Chunk, Class, LlmError, Provider, Usage, cost};
+use mxd_llm::{Chunk, Class, LlmError, Model, Provider, Usage, cost};
 use tokio_util::sync::CancellationToken;
 
 use super::Agents;
@@ -24,6 +24,25 @@ struct Heard {
     /// Text that has come and is not finished: kept when the call is broken off, because the user has read it.
     begun: String,
     usage: Usage,
+}
+
+/// What a call costs that was never made.
+const NOTHING: Cost = Cost::Known(Usd::ZERO);
+
+impl Heard {
+    /// What it cost. A provider that counts nothing has not said so.
+    fn price(&self, model: &Model) -> Cost {
+        if self.usage == Usage::default() {
+            return Cost::Unknown;
+        }
+        cost(model, &self.usage).map_or(Cost::Unknown, Cost::Known)
+    }
+
+    /// The same for a call that failed: one that failed before anything was heard was not answered, and is not billed.
+    fn price_of_failure(&self, model: &Model) -> Cost {
+        let silent = self.items.is_empty() && self.begun.is_empty() && self.usage == Usage::default();
+        if silent { NOTHING } else { self.price(model) }
+    }
 }
 
 impl Agents {
@@ -45,16 +64,15 @@ impl Agents {
         (turn, purpose): (u64, TurnPurpose),
         stop: &CancellationToken,
     ) -> Result<Answer, Failure> {
-        let model =
-            self.model_of(task).map_err(|error| failure(turn, &error, Heard::default(), Usd::ZERO))?;
+        let model = self.model_of(task).map_err(|error| failure(turn, &error, Heard::default(), NOTHING))?;
         let provider =
-            self.provider(&model).map_err(|error| failure(turn, &error, Heard::default(), Usd::ZERO))?;
+            self.provider(&model).map_err(|error| failure(turn, &error, Heard::default(), NOTHING))?;
         let desk = self.desk(task);
         let request = {
             let mut talk = desk.talk.lock().await;
             Talk::catch_up(&mut talk, &self.parts().log, &desk)
                 .and_then(|()| talk.as_mut().ok_or(TalkError::NoConfig)?.request(model.wire))
-                .map_err(|error| failure(turn, &invalid(&error), Heard::default(), Usd::ZERO))?
+                .map_err(|error| failure(turn, &invalid(&error), Heard::default(), NOTHING))?
         };
         let mut stream = provider.stream(request, stop.clone());
         let mut heard = Heard::default();
@@ -69,17 +87,17 @@ impl Agents {
                     break StopReason::Cancelled;
                 }
                 Some(Err(error)) => {
-                    let price = cost(&model.model, &heard.usage).unwrap_or(Usd::MAX);
+                    let price = heard.price_of_failure(&model.model);
                     return Err(failure(turn, &error, heard, price));
                 }
                 None => {
                     let error = LlmError::new(Class::Protocol, "the answer ended before it was complete");
-                    let price = cost(&model.model, &heard.usage).unwrap_or(Usd::MAX);
+                    let price = heard.price_of_failure(&model.model);
                     return Err(failure(turn, &error, heard, price));
                 }
             }
         };
-        let price = cost(&model.model, &heard.usage).unwrap_or(Usd::MAX);
+        let price = heard.price(&model.model);
         let Heard { items, usage, .. } = heard;
         let refreshed = match purpose {
             TurnPurpose::Work => None,
@@ -112,7 +130,7 @@ impl Agents {
         }
     }
 
-    fn show(&self, task: TaskId, body: DeltaBody) {
+    pub(super) fn show(&self, task: TaskId, body: DeltaBody) {
         // Nobody may be watching.
         let _unseen = self.parts().deltas.send(Delta { task, body });
     }
@@ -140,20 +158,24 @@ impl Agents {
     }
 
     pub(super) async fn count_tokens(self, task: TaskId) {
-        let Ok(model) = self.model_of(task) else { return };
-        let Ok(provider) = self.provider(&model) else { return };
+        let op = match self.try_count(task).await {
+            Ok(tokens) => SessionOp::Counted { tokens },
+            Err(error) => SessionOp::NotCounted { message: error.message },
+        };
+        self.report(task, op).await;
+    }
+
+    async fn try_count(&self, task: TaskId) -> Result<u64, LlmError> {
+        let model = self.model_of(task)?;
+        let provider = self.provider(&model)?;
         let desk = self.desk(task);
         let request = {
             let mut talk = desk.talk.lock().await;
-            match Talk::catch_up(&mut talk, &self.parts().log, &desk) {
-                Ok(()) => talk.as_ref().and_then(|talk| talk.whole().ok()),
-                Err(_) => None,
-            }
+            Talk::catch_up(&mut talk, &self.parts().log, &desk)
+                .and_then(|()| talk.as_ref().ok_or(TalkError::NoConfig)?.so_far())
+                .map_err(|error| invalid(&error))?
         };
-        let Some(request) = request else { return };
-        if let Ok(tokens) = provider.count_tokens(&request, &CancellationToken::new()).await {
-            self.report(task, SessionOp::Counted { tokens }).await;
-        }
+        provider.count_tokens(&request, &CancellationToken::new()).await
     }
 }
 
@@ -189,7 +211,7 @@ fn invalid(error: &TalkError) -> LlmError {
     }
 }
 
-fn failure(turn: u64, error: &LlmError, heard: Heard, cost: Usd) -> Failure {
+fn failure(turn: u64, error: &LlmError, heard: Heard, cost: Cost) -> Failure {
     Failure {
         turn,
         message: error.message.clone(),

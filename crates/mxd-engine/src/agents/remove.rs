@@ -2,34 +2,56 @@
 
 use std::path::PathBuf;
 
+use mxd_core::commit::Seq;
+use mxd_core::decide::SessionOp;
 use mxd_core::event::EventKind;
 use mxd_core::id::TaskId;
 use mxd_store::Prune;
 
 use super::Agents;
 use crate::clock;
+use crate::conversation;
 use crate::git::worktree::{self, Removal};
 
 impl Agents {
-    /// Removes a worktree. What was in it is kept as a snapshot in the repository.
+    /// Removes a worktree, and tells when it is gone. What was in it is kept as a snapshot in the repository.
     pub(super) async fn remove_worktree(self, task: TaskId, (path, branch): (String, Option<String>)) {
         let desk = self.desks().remove(&task);
         if let Some(desk) = desk {
             desk.clear().await;
         }
-        let Some(branch) = branch.and_then(|branch| branch.parse().ok()) else { return };
-        let removal = Removal { task, folder: PathBuf::from(path), branch };
-        if let Err(error) = worktree::remove(&self.surroundings().repository, &removal).await {
-            // The worktree stays, with everything in it; the next removal finds it.
-            tracing::warn!(%task, %error, "a worktree could not be removed");
-        }
+        let outcome = match branch.and_then(|branch| branch.parse().ok()) {
+            None => Err("its branch is not known".to_owned()),
+            Some(branch) => {
+                let removal = Removal { task, folder: PathBuf::from(&path), branch };
+                let removed = worktree::remove(&self.surroundings().repository, &removal).await;
+                removed.map_err(|error| error.to_string())
+            }
+        };
+        let op = match outcome {
+            Ok(_) => SessionOp::WorktreeRemoved { path },
+            // It stays, with everything in it; the next removal finds it.
+            Err(message) => {
+                tracing::warn!(%task, message, "a worktree could not be removed");
+                SessionOp::WorktreeKept { path, message }
+            }
+        };
+        self.report(task, op).await;
     }
 
-    /// Removes the conversation of a task from the log. The state does not know it any more.
-    pub(super) fn prune(&self, task: TaskId) {
+    /// Removes from the log what of a task's conversation was thrown away by this commit or before it. What came since
+    /// is another conversation, and stays.
+    pub(crate) fn prune(&self, task: TaskId, decided: Seq) {
         let log = self.parts().log.clone();
-        let through = *log.head().borrow();
         self.inner.work.spawn_blocking(move || {
+            let through = match conversation::thrown_away(&log, task, decided) {
+                Ok(Some(through)) => through.0,
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::warn!(%task, %error, "a conversation could not be removed from the log");
+                    return;
+                }
+            };
             let types: Vec<&str> =
                 EventKind::ALL.iter().filter(|kind| kind.is_conversation()).map(|kind| kind.name()).collect();
             let name = task.to_string();

@@ -1,12 +1,15 @@
 //! The room of an agent: its folder, its sandbox, its commands.
 
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use mxd_core::id::TaskId;
+use mxd_core::tool::EffectSet;
 use mxd_tools::confine::Files;
 use mxd_tools::kept::Kept;
+use mxd_tools::proxy::ProxyError;
 use mxd_tools::sandbox::{Agent, Network, Repository as Shared};
 use mxd_tools::scope::{Access, Root, Scope};
 use mxd_tools::secrets::Secrets;
@@ -15,12 +18,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::Agents;
 use super::desk::Desk;
+use super::network::Way;
+use crate::git::worktree::Worktree;
 use crate::git::{GitError, worktree};
 
 /// Where an agent works.
 #[derive(Debug)]
 pub(super) struct Room {
     pub(super) scope: Scope,
+    /// Which folder it is in, by its number on the disk.
+    ground: (u64, u64),
     closed: CancellationToken,
 }
 
@@ -38,6 +45,10 @@ pub(super) struct Place {
 pub(super) enum RoomError {
     #[error("the task has no worktree")]
     NoWorktree,
+    #[error("what it may use is not known: {0}")]
+    Tools(String),
+    #[error("the way to allowed hosts: {0}")]
+    Network(#[from] ProxyError),
     #[error(transparent)]
     Git(#[from] GitError),
     #[error("its folders cannot be used: {0}")]
@@ -45,6 +56,12 @@ pub(super) enum RoomError {
 }
 
 impl Room {
+    /// Whether its folder is still the one it was made in. What is written to a folder that somebody removed is lost, and
+    /// nobody who works there would notice.
+    fn stands(&self) -> bool {
+        number(&self.scope.worktree).is_ok_and(|number| number == self.ground)
+    }
+
     /// Ends everything that runs in it.
     pub(super) async fn close(&self) {
         self.closed.cancel();
@@ -52,15 +69,25 @@ impl Room {
     }
 }
 
+fn number(folder: &Path) -> io::Result<(u64, u64)> {
+    let folder = std::fs::symlink_metadata(folder)?;
+    Ok((folder.dev(), folder.ino()))
+}
+
 impl Agents {
     /// The room of a task, made if there is none.
     pub(super) async fn room(&self, desk: &Desk) -> Result<Arc<Room>, RoomError> {
         let mut slot = desk.room.lock().await;
-        if let Some(room) = &*slot {
-            return Ok(Arc::clone(room));
+        match slot.take() {
+            Some(room) if room.stands() => return Ok(Arc::clone(slot.insert(room))),
+            Some(fallen) => fallen.close().await,
+            None => {}
         }
         let place = self.place(desk.task)?;
-        let room = Arc::new(self.make_room(desk.task, place)?);
+        let effects =
+            self.remit(desk.task).await.map_err(|error| RoomError::Tools(error.to_string()))?.effects;
+        let way = self.way_out(effects).await?;
+        let room = Arc::new(self.make_room((desk.task, place), effects, way)?);
         let agents = self.clone();
         let (task, watched, closed) = (desk.task, room.scope.processes.clone(), room.closed.clone());
         self.spawn(async move { agents.watch_background(task, watched, closed).await });
@@ -80,6 +107,7 @@ impl Agents {
             return Ok(Place { root, repository: None });
         }
         let worktree = worktree::find(&surroundings.repository, task)?.ok_or(RoomError::NoWorktree)?;
+        self.release_locks(&worktree);
         let shared = Shared {
             common: surroundings.repository.common().to_owned(),
             own: worktree.own.clone(),
@@ -89,13 +117,29 @@ impl Agents {
         Ok(Place { root, repository: Some(shared) })
     }
 
-    fn make_room(&self, task: TaskId, place: Place) -> Result<Room, RoomError> {
+    /// Before the first work in a worktree since the start: what held its locks died with the daemon before.
+    fn release_locks(&self, worktree: &Worktree) {
+        let mut visited = self.inner.visited.lock().unwrap_or_else(PoisonError::into_inner);
+        if visited.insert(worktree.task) {
+            for lock in worktree::release_locks(&self.surroundings().repository, worktree) {
+                tracing::info!(lock = %lock.display(), "removed a lock that git had left");
+            }
+        }
+    }
+
+    fn make_room(
+        &self,
+        (task, place): (TaskId, Place),
+        effects: EffectSet,
+        way: Way,
+    ) -> Result<Room, RoomError> {
         let scratch = self.scratch(task);
         std::fs::create_dir_all(&scratch)?;
         let settings = &self.surroundings().config.sandbox;
         let folder = place.root.path.clone();
-        let agent = self.agent(place, &scratch);
+        let agent = Agent { network: way.network, ..self.agent(place, &scratch) }.held_to(effects);
         let mut settled = agent.settle(self.surroundings().sandbox.level())?;
+        settled.env.extend(way.env);
         let kept = Kept::open(&scratch)?;
         let processes = Processes::open(&scratch, kept.clone())?;
         processes.allow(&mut settled.policy);
@@ -112,7 +156,8 @@ impl Agents {
             kept,
             secrets: Secrets::default(),
         };
-        Ok(Room { scope, closed: CancellationToken::new() })
+        let ground = number(&scope.worktree)?;
+        Ok(Room { scope, ground, closed: CancellationToken::new() })
     }
 
     pub(super) fn scratch(&self, task: TaskId) -> PathBuf {

@@ -24,7 +24,8 @@ impl Agents {
             return None;
         }
         let model = self.model_of(task).ok()?;
-        let config = self.session_config(&model).ok()?;
+        let toolbox = self.toolbox(desk).await.ok()?;
+        let config = Self::session_config(&model, &toolbox).ok()?;
         let folder = self.place(task).ok()?.root.path;
         let directory = folder.display().to_string();
         let (user, unknown) = {
@@ -38,7 +39,7 @@ impl Agents {
         let user: Vec<UserWords<'_>> = user.iter().map(|(at, text)| UserWords { at: *at, text }).collect();
         let facts = Facts { user: &user, unknown: &unknown, directory: &directory };
         let checkpoint = self.parts().shown.look(|state| checkpoint(state, task, &prose, &facts));
-        let first = self.first_message(task, &folder, None);
+        let first = self.first_message(task, (&folder, None), &toolbox);
         let content = format!("{first}\n\n{checkpoint}");
         Some(Refreshed { config, checkpoint, content, cwd: Some(directory) })
     }

@@ -124,9 +124,9 @@ impl Talk {
         Ok(self.encoded.insert(encoded).prefix.request())
     }
 
-    /// The same, for whoever counts.
-    pub(super) fn whole(&self) -> Result<Request, TalkError> {
-        Ok(Request { head: head(self.config()?)?, turns: self.projection.turns().to_vec() })
+    /// What is said so far, for whoever counts: also what the model has not been asked about yet.
+    pub(super) fn so_far(&self) -> Result<Request, TalkError> {
+        Ok(Request { head: head(self.config()?)?, turns: self.projection.so_far() })
     }
 }
 

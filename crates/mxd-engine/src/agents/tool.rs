@@ -2,22 +2,27 @@
 
 use base64::Engine as _;
 use mxd_core::decide::{Op, SessionOp, Settled};
-use mxd_core::event::body::{Image, ToolCallId, ToolResult, ToolVerdict, Verdict};
+use mxd_core::event::body::{Image, ToolCall, ToolCallId, ToolResult, ToolVerdict, Verdict};
+use mxd_core::event::delta::ToolOutput;
 use mxd_core::id::TaskId;
 use mxd_core::message::BackgroundComplete;
+use mxd_core::prompt::text;
 use mxd_core::raw::RawJson;
 use mxd_core::tool::orchestrator::{Orchestrator, SERVER};
-use mxd_core::tool::{CapabilityLayer, CapabilitySet, EffectSet, SideEffect, SkillScope, ToolPattern};
 use mxd_tools::outcome::{Outcome, Part};
-use mxd_tools::plane::{Authority, Call, Settlement};
+use mxd_tools::plane::{Call, Settlement};
 use mxd_tools::sandbox::End;
-use mxd_tools::shell::{CallId, Completion, Ending, Processes, State, Watcher};
+use mxd_tools::shell::{CallId, Completion, Ending, Live, Processes, State, Watcher};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Agents;
 use super::room::Room;
 use crate::clock;
 use crate::conversation;
+
+/// Pieces of a call's output that wait to be shown. It is for the eye: what is too much is left out and counted.
+const LIVE_PIECES: usize = 64;
 
 impl Agents {
     pub(super) async fn run_tool(
@@ -26,9 +31,7 @@ impl Agents {
         (call, approved): (ToolCallId, Option<String>),
         stop: CancellationToken,
     ) {
-        let (log, wanted) = (self.parts().log.clone(), call.clone());
-        let made = tokio::task::spawn_blocking(move || conversation::call_of(&log, task, &wanted)).await;
-        let Ok(Some(made)) = made else {
+        let Some(made) = self.call_of(task, &call).await else {
             let lost = Outcome::error("The call could not be found in the log, so nothing was run.");
             return self.settle(task, (call, String::new()), (lost, None)).await;
         };
@@ -36,10 +39,25 @@ impl Agents {
         if let Some(orchestrated) = name.strip_prefix(&format!("mcp__{SERVER}__"))
             && Orchestrator::NAMES.contains(&orchestrated)
         {
+            let is_withheld = self.parts().shown.look(|state| state.session(task).is_withheld(&name));
+            if is_withheld {
+                let told = Outcome::error(text::withheld(orchestrated));
+                return self.settle(task, (call, name), (told, None)).await;
+            }
             let outcome = self.orchestrate(task, (orchestrated, &made.input), &stop).await;
             return self.settle(task, (call, name), (outcome, None)).await;
         }
         self.run_in_room(task, (call, name, made.input), (approved, stop)).await;
+    }
+
+    /// A call as its model made it: at hand, or in the log when it was made before the start.
+    async fn call_of(&self, task: TaskId, call: &ToolCallId) -> Option<ToolCall> {
+        if let Some(made) = self.desk(task).call(call) {
+            return Some(made);
+        }
+        let (log, wanted) = (self.parts().log.clone(), call.clone());
+        let read = tokio::task::spawn_blocking(move || conversation::call_of(&log, task, &wanted));
+        read.await.ok().flatten()
     }
 
     async fn run_in_room(
@@ -51,29 +69,23 @@ impl Agents {
         let desk = self.desk(task);
         let room = match self.room(&desk).await {
             Ok(room) => room,
-            Err(error) => {
-                let outcome = Outcome::error(format!("Not run: {error}. Tell the task above."));
-                return self.settle(task, (call, name), (outcome, None)).await;
-            }
+            Err(error) => return self.not_run(task, (call, name), &error).await,
         };
-        let capabilities = match everything() {
-            Ok(capabilities) => capabilities,
-            Err(error) => {
-                return self.settle(task, (call, name), (Outcome::error(error), None)).await;
-            }
+        let toolbox = match self.toolbox(&desk).await {
+            Ok(toolbox) => toolbox,
+            Err(error) => return self.not_run(task, (call, name), &error).await,
         };
-        let authority = Authority {
-            manifest_effects: SideEffect::ALL.into_iter().collect::<EffectSet>(),
-            skill: SkillScope::NoSkill,
-            capabilities: &capabilities,
-            approvals: &self.surroundings().config.approvals,
-            approved: approved.as_deref().and_then(|hash| hash.parse().ok()),
+        let approved = approved.as_deref().and_then(|hash| hash.parse().ok());
+        let authority = toolbox.authority(&self.surroundings().config.approvals, approved);
+        let wanted = Call {
+            id: CallId::new(&call.0),
+            tool: &name,
+            args: args.get(),
+            watcher: self.watcher(task, call.clone()),
         };
-        let wanted =
-            Call { id: CallId::new(&call.0), tool: &name, args: args.get(), watcher: Watcher::default() };
-        let settlement = self.surroundings().plane.call(wanted, &authority, &room.scope, &stop).await;
+        let settlement = toolbox.plane.call(wanted, &authority, &room.scope, &stop).await;
         let verdict = |verdict, rule: String| {
-            Some(ToolVerdict { tool_call_id: call.clone(), verdict, rule, class: String::new() })
+            Some(ToolVerdict { tool_call_id: call.clone(), verdict, rule, class: toolbox.class_of(&name) })
         };
         match settlement {
             Settlement::Ask { rule, call_hash } => {
@@ -89,6 +101,24 @@ impl Agents {
                 self.finish(task, (call, name), (outcome, verdict), &room).await;
             }
         }
+    }
+
+    async fn not_run(&self, task: TaskId, call: (ToolCallId, String), why: &(dyn std::error::Error + Sync)) {
+        let outcome = Outcome::error(format!("Not run: {why}. Tell the task above."));
+        self.settle(task, call, (outcome, None)).await;
+    }
+
+    /// Shows what a call writes while it runs, also in the background.
+    fn watcher(&self, task: TaskId, call: ToolCallId) -> Watcher {
+        let (watcher, mut written) = mpsc::channel(LIVE_PIECES);
+        let agents = self.clone();
+        self.spawn(async move {
+            while let Some(Live { text, skipped_bytes, .. }) = written.recv().await {
+                let output = ToolOutput { tool_call_id: call.clone(), content: text, skipped_bytes };
+                agents.show(task, output.into());
+            }
+        });
+        Watcher::new(watcher)
     }
 
     /// A command may have gone to the background: then more comes as a message.
@@ -186,11 +216,4 @@ fn completion(ended: Completion) -> BackgroundComplete {
         stdout: Some(output),
         stderr: None,
     }
-}
-
-/// All tools there are: what an agent without a manifest of its own may use is held by approvals and the sandbox.
-fn everything() -> Result<CapabilitySet, String> {
-    let any: ToolPattern = "mcp:*:*".parse().map_err(|_| "no pattern for all tools".to_owned())?;
-    let layer = CapabilityLayer::granting([any]).map_err(|error| error.to_string())?;
-    Ok(CapabilitySet::root(layer))
 }

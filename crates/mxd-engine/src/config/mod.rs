@@ -31,7 +31,7 @@ pub use problem::{Fault, Problem, Problems};
 pub use schema::schema;
 pub use secret::{Secret, SecretError};
 pub use settled::{AgentLimits, Auth, Compaction, Config, ConfiguredServer, SandboxSettings, Thresholds};
-pub use write::{WriteError, set, unset, value_of};
+pub use write::{WriteError, patch, set, unset, value_of};
 
 /// One line of what holds: a key, its value as far as it can be shown, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -90,6 +90,53 @@ impl Config {
         let found = self.merged.document.pointer(&format!("/{}", key.replace('.', "/")));
         let found = found.and_then(|found| member.map_or(Some(found), |member| found.get(member)));
         found.cloned().unwrap_or(Value::Null)
+    }
+}
+
+/// How a credential is shown: that there is one.
+fn hidden() -> Value {
+    serde_json::json!({ "set": true })
+}
+
+/// What one layer says, without its credentials; nothing when there is no such file.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn shown(places: &Places, layer: Layer) -> Result<Value, Problems> {
+    let (files, problems) = read::layers(places);
+    Problems::check(problems.into_iter().filter(|problem| problem.layer == layer).collect())?;
+    let file = files.into_iter().find(|file| file.layer == layer);
+    let mut document = file.map_or_else(|| Value::Object(serde_json::Map::new()), |file| file.value);
+    hide_members(&mut document, "authGroups", |name| {
+        matches!(name, "anthropicApiKey" | "openaiApiKey" | "proxy")
+    });
+    for part in ["env", "headers"] {
+        for server in document.get_mut("mcpServers").and_then(Value::as_object_mut).into_iter().flatten() {
+            server.1.get_mut(part).and_then(Value::as_object_mut).into_iter().flatten().for_each(
+                |(_, value)| {
+                    hide(value);
+                },
+            );
+        }
+    }
+    Ok(document)
+}
+
+fn hide_members(document: &mut Value, key: &str, is_secret: impl Fn(&str) -> bool) {
+    for (_, group) in document.get_mut(key).and_then(Value::as_object_mut).into_iter().flatten() {
+        for (name, value) in group.as_object_mut().into_iter().flatten() {
+            if is_secret(name) {
+                hide(value);
+            }
+        }
+    }
+}
+
+/// A reference to a variable is no secret; anything else may be one.
+fn hide(value: &mut Value) {
+    if value.as_str().is_none_or(secret::is_literal) {
+        *value = hidden();
     }
 }
 

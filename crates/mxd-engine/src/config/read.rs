@@ -60,7 +60,8 @@ type Bytes = Option<(Vec<u8>, Option<u32>)>;
 
 fn bytes(places: &Places, layer: Layer, file: &Path) -> Result<Bytes, String> {
     if let (Layer::Repository, Some(root)) = (layer, &places.repository) {
-        let read = beneath::read(root, FOLDER, FILE, BOUNDS.bytes).map_err(|error| error.to_string())?;
+        let read = beneath::read(root, &Path::new(FOLDER).join(FILE), BOUNDS.bytes)
+            .map_err(|error| error.to_string())?;
         return Ok(read.map(|bytes| (bytes, None)));
     }
     match read_own(file) {

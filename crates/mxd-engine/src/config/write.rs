@@ -1,4 +1,4 @@
-//! Changing one key of one layer: the rest stays as it is, and nothing is written that could not be read again.
+//! Changing keys of one layer: the rest stays as it is, and nothing is written that could not be read again.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
@@ -53,7 +53,7 @@ impl WriteError {
 ///
 /// When the layer would be wrong with it, or cannot be written. The file is then as it was.
 pub fn set(places: &Places, layer: Layer, path: &str, value: Value) -> Result<(), WriteError> {
-    change(places, layer, path, Some(value))
+    change(places, layer, |document| put(document, path, Some(value)))
 }
 
 /// Takes a key, or a member of one, out of one layer.
@@ -62,7 +62,38 @@ pub fn set(places: &Places, layer: Layer, path: &str, value: Value) -> Result<()
 ///
 /// When the layer would be wrong without it, or cannot be written. The file is then as it was.
 pub fn unset(places: &Places, layer: Layer, path: &str) -> Result<(), WriteError> {
-    change(places, layer, path, None)
+    change(places, layer, |document| put(document, path, None))
+}
+
+/// Changes several keys of one layer at once: what is null goes, objects are changed member by member, everything else
+/// is replaced. A credential that comes back as the mark it was shown as stays as it is.
+///
+/// # Errors
+///
+/// When the layer would be wrong with it, or cannot be written. The file is then as it was.
+pub fn patch(places: &Places, layer: Layer, patch: &Map<String, Value>) -> Result<(), WriteError> {
+    change(places, layer, |document| patch_below(document, patch))
+}
+
+fn patch_below(place: &mut Value, patch: &Map<String, Value>) {
+    if !place.is_object() {
+        *place = Value::Object(Map::new());
+    }
+    let Value::Object(members) = place else { return };
+    for (name, value) in patch {
+        match value {
+            Value::Null => {
+                members.shift_remove(name);
+            }
+            mark if *mark == super::hidden() => {}
+            Value::Object(inner) => {
+                patch_below(members.entry(name.clone()).or_insert_with(|| Value::Object(Map::new())), inner);
+            }
+            other => {
+                members.insert(name.clone(), other.clone());
+            }
+        }
+    }
 }
 
 /// What somebody means who types a value: JSON where it is some, otherwise the text itself.
@@ -70,7 +101,7 @@ pub fn value_of(typed: &str) -> Value {
     serde_json::from_str(typed).unwrap_or_else(|_| Value::String(typed.to_owned()))
 }
 
-fn change(places: &Places, layer: Layer, path: &str, value: Option<Value>) -> Result<(), WriteError> {
+fn change(places: &Places, layer: Layer, edit: impl FnOnce(&mut Value)) -> Result<(), WriteError> {
     let (Some(folder), Some(file)) = (places.folder(layer), places.file(layer)) else {
         return Err(WriteError::NoLayer { layer });
     };
@@ -95,7 +126,7 @@ fn change(places: &Places, layer: Layer, path: &str, value: Option<Value>) -> Re
             LayerFile { layer, file: file.clone(), text: String::new(), value: Map::new().into(), mode: None }
         }
     };
-    put(&mut changed.value, path, value);
+    edit(&mut changed.value);
     changed.text = format!("{:#}\n", changed.value);
     changed.mode = (layer != Layer::Repository).then_some(mode);
     verify(changed, files, &file, mode)?.publish().map_err(failed("written"))

@@ -1,4 +1,5 @@
-//! The example of a set-up script, made for what the project is built with.
+//! A repository that is new here: the example of a set-up script, made for what the project is built with, and the
+//! first commit of a repository that we made.
 //!
 //! It is an example because a wrong script costs more than none: the user reads it, saves it without `.example`, and
 //! commits it.
@@ -9,6 +10,11 @@ use std::path::{Path, PathBuf};
 
 use super::error::GitError;
 use super::files::Beneath;
+use super::repository::{Place, Repository};
+use super::run::{Call, Git};
+
+/// Where the script is that makes worktrees ready.
+pub const SCRIPT: &str = super::worktree::SCRIPT;
 
 /// Where the example goes.
 pub const EXAMPLE: &str = ".mxd/hooks/setup_worktree.sh.example";
@@ -140,3 +146,43 @@ pub fn write_example(folder: &Path) -> Result<Example, GitError> {
         Err(source) => Err(GitError::File { action: "write", path, source }),
     }
 }
+
+/// Makes a folder a repository, with a branch `main` that has no commit.
+///
+/// # Errors
+///
+/// When git fails.
+pub async fn repository(git: &Git, folder: &Path) -> Result<(), GitError> {
+    git.run(Call::new(["init", "--quiet", "--initial-branch=main"]).folder(folder)).await.map(|_| ())
+}
+
+/// Commits a set-up script that has nothing to do. Only for a repository in which there is nothing of the user's.
+///
+/// # Errors
+///
+/// When the script cannot be written, or git fails.
+pub async fn first_commit(repository: &Repository, folder: &Path) -> Result<(), GitError> {
+    let path = folder.join(SCRIPT);
+    let made = Beneath::new(folder).and_then(|files| files.create(Path::new(SCRIPT), 0o777));
+    made.and_then(|mut file| io::Write::write_all(&mut file, script(folder).as_bytes()))
+        .map_err(GitError::file("write", &path))?;
+    let Some(checkout) = repository.checkout() else { return Ok(()) };
+    let turn = repository.turn().await;
+    let place = Place::Checkout(checkout);
+    repository.change(&turn, place, Call::new(["add", "--", SCRIPT])).await?;
+    let mut commit = Call::new(["commit", "--quiet", "--no-verify", "-m", "Begin"]);
+    // Whoever never said who they are shall not be kept from beginning.
+    if repository.setting("user.email").await?.is_none() {
+        for (name, value) in NOBODY {
+            commit = commit.env(name, value);
+        }
+    }
+    repository.change(&turn, place, commit).await.map(|_| ())
+}
+
+const NOBODY: [(&str, &str); 4] = [
+    ("GIT_AUTHOR_NAME", "mxd"),
+    ("GIT_AUTHOR_EMAIL", "mxd@localhost"),
+    ("GIT_COMMITTER_NAME", "mxd"),
+    ("GIT_COMMITTER_EMAIL", "mxd@localhost"),
+];

@@ -112,3 +112,15 @@ pub const FREE_BYTES: u64 = 2 << 30;
 
 /// Free inodes below which no new worktree starts, when nothing else was asked for.
 pub const FREE_INODES: u64 = 50_000;
+
+/// Bytes of one look at what a task has changed.
+pub const REVIEW: usize = 8 << 20;
+
+/// Files of it that are shown.
+pub const REVIEW_FILES: usize = 2_000;
+
+/// Bytes of one file's difference that are shown.
+pub const REVIEW_PATCH: usize = 256 << 10;
+
+/// Files beside a worktree's index among which locks are looked for.
+pub const LOCKS_LOOKED_AT: usize = 10_000;

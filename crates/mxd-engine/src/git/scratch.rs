@@ -22,31 +22,41 @@ pub struct Scratch {
 ///
 /// When the folder cannot be made, or git fails.
 pub async fn make(repository: &Repository, commit: &ObjectId, folder: &Path) -> Result<Scratch, GitError> {
-    let parent = folder.parent().unwrap_or(folder);
-    std::fs::create_dir_all(parent).map_err(GitError::file("make", parent))?;
-    let parent = std::fs::canonicalize(parent).map_err(GitError::file("find", parent))?;
-    let folder = parent.join(folder.file_name().unwrap_or_default());
-    let scratch = Scratch { folder };
-    scratch.sweep(repository).await?;
+    let scratch = Scratch::at(folder)?;
+    scratch.clear(repository).await?;
     let turn = repository.turn().await;
     admin::refuse_traps(repository.common())?;
     let own = register_detached(repository, &turn, &scratch.folder, commit).await?;
     drop(turn);
-    fill(repository, &scratch.folder, &own, commit).await?;
-    Ok(scratch)
+    match fill(repository, &scratch.folder, &own, commit).await {
+        Ok(()) => Ok(scratch),
+        Err(error) => {
+            scratch.clear(repository).await?;
+            Err(error)
+        }
+    }
 }
 
 impl Scratch {
+    /// The place, whatever is there.
+    pub(super) fn at(folder: &Path) -> Result<Self, GitError> {
+        let parent = folder.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(GitError::file("make", parent))?;
+        let parent = std::fs::canonicalize(parent).map_err(GitError::file("find", parent))?;
+        Ok(Self { folder: parent.join(folder.file_name().unwrap_or_default()) })
+    }
+
     /// Removes it.
     ///
     /// # Errors
     ///
     /// When files cannot be removed, or git fails.
     pub async fn remove(self, repository: &Repository) -> Result<(), GitError> {
-        self.sweep(repository).await
+        self.clear(repository).await
     }
 
-    async fn sweep(&self, repository: &Repository) -> Result<(), GitError> {
+    /// Removes what is at the place, if anything is.
+    pub(super) async fn clear(&self, repository: &Repository) -> Result<(), GitError> {
         let folder = &self.folder;
         let known = repository.entries()?.iter().any(|entry| entry.folder.as_deref() == Some(folder));
         if !known && !folder.exists() {

@@ -3,21 +3,22 @@
 //! Wishes that wait together are decided one after the other, each on the state the ones before it made, and written
 //! together. Only when they are durable is the shown state moved, are they answered and are their effects begun.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use mxd_core::commit::Seq;
-use mxd_core::decide::{Actor, Effect, Input, Op, SessionOp, decide};
-use mxd_core::event::body::ToolCallId;
+use mxd_core::decide::{Effect, Input, Op, SessionOp, decide};
+use mxd_core::event::body::{RestReason, ToolCallId};
 use mxd_core::event::{Event, EventBody};
 use mxd_core::id::TaskId;
 use mxd_core::limits::Limits;
 use mxd_core::raw::RawJson;
 use mxd_core::state::State;
 use mxd_core::time::Millis;
+use mxd_core::tree::{Leaving, Node};
 use mxd_store::{Draft, Log, Ticket};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::wish::{Receipt, Wish, WishError};
 use crate::agents::Agents;
@@ -80,11 +81,27 @@ struct Decided {
 }
 
 impl Hub {
-    pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Wish>) {
+    /// Takes up what is owed, tells that it has, then does what is wished.
+    pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Wish>, taken_up: oneshot::Sender<()>) {
+        let closing = self.agents.closing();
         let mut arguments = Arguments::default();
         let mut group = Vec::with_capacity(GROUP);
-        let closing = self.agents.closing();
+        let mut wishes = owed(&self.state);
+        let mut taken_up = Some(taken_up);
         loop {
+            let done = self.work_off(wishes, &mut arguments).await;
+            // Also when the disk took nothing: there is much to look at while it is full.
+            let _nobody_waits = taken_up.take().map(|taken_up| taken_up.send(()));
+            if done.is_err() {
+                tokio::select! {
+                    biased;
+                    () = closing.cancelled() => return,
+                    () = self.begin_again() => {}
+                }
+                arguments = Arguments::default();
+                wishes = owed(&self.state);
+                continue;
+            }
             let taken = tokio::select! {
                 biased;
                 () = closing.cancelled() => return,
@@ -93,30 +110,34 @@ impl Hub {
             if taken == 0 {
                 return;
             }
-            let mut wishes: VecDeque<Wish> = group.drain(..).collect();
-            let mut decided = Vec::new();
-            while let Some(wish) = wishes.pop_front() {
-                let head = Seq(*self.log.head().borrow() + count(&decided));
-                if let Some(mut done) = self.decide(wish) {
-                    arguments.remember(&done.events);
-                    done.effects = self.feed_back(done.effects, &mut wishes, (head.next(), &arguments));
-                    decided.push(done);
-                }
-            }
-            if self.settle(decided).await.is_err() {
-                self.begin_again(&mut arguments).await;
-            }
+            wishes = group.drain(..).collect();
         }
     }
 
+    /// Decides a group of wishes and what follows from them at once, in order, and acts when all of it is durable.
+    async fn work_off(
+        &mut self,
+        mut wishes: VecDeque<Wish>,
+        arguments: &mut Arguments,
+    ) -> Result<(), WishError> {
+        let mut decided = Vec::new();
+        while let Some(wish) = wishes.pop_front() {
+            let head = Seq(*self.log.head().borrow() + count(&decided));
+            if let Some(mut done) = self.decide(wish) {
+                arguments.remember(&done.events);
+                done.effects = self.feed_back(done.effects, &mut wishes, (head.next(), arguments));
+                decided.push(done);
+            }
+        }
+        self.settle(decided).await
+    }
+
     /// Something that was decided on is not on disk, so nothing that follows from it may be. Everything goes on from what
-    /// is: as after a crash, without one.
-    async fn begin_again(&mut self, arguments: &mut Arguments) {
+    /// is: as after a crash, without one. Wishes wait until the disk had its rest.
+    async fn begin_again(&mut self) {
         self.agents.drop_everything().await;
         self.state = self.shown.look(State::clone);
-        *arguments = Arguments::default();
-        let boots = super::owed(&self.state).into_iter().map(|task| session(task, SessionOp::Boot));
-        self.agents.wish_later(DISK_PATIENCE, boots.collect());
+        tokio::time::sleep(DISK_PATIENCE).await;
     }
 
     /// Decides one wish and hands it to the log. A refused one is answered here.
@@ -191,15 +212,36 @@ impl Hub {
             wish.answer(Ok(Receipt { seq, node }));
             // After a failure everything begins again from the disk, so nothing is begun here.
             if failed.is_ok() {
-                effects.into_iter().for_each(|effect| self.agents.perform(effect));
+                let decided = seq.unwrap_or(*self.shown.through.borrow());
+                effects.into_iter().for_each(|effect| self.agents.perform(effect, decided));
             }
         }
         failed
     }
 }
 
+/// A look at every task in which something was going on. The others wait, and waiting costs nothing.
+///
+/// They are one group: what a look wakes is fed back after the last of them, and nothing is begun before all are
+/// durable. A task that was already going on again would be taken for one that was cut off.
+fn owed(state: &State) -> VecDeque<Wish> {
+    let owes = |task: &TaskId| {
+        let session = state.session(*task);
+        session.is_busy()
+            || session.owes_a_turn()
+            || state.inbox(*task).wants_agent()
+            || !session.background().is_empty()
+            || !session.questions().is_empty()
+            || session.rest() == Some(&RestReason::Failed)
+    };
+    let leaves = |node: &&Node| node.task().is_some_and(|task| task.leaving == Some(Leaving::Underway));
+    let leaving = state.tree().nodes().values().filter(leaves).map(|node| node.id);
+    let owed: BTreeSet<TaskId> = state.sessions().keys().copied().filter(owes).chain(leaving).collect();
+    owed.into_iter().map(|task| session(task, SessionOp::Boot)).collect()
+}
+
 fn session(task: TaskId, op: SessionOp) -> Wish {
-    Wish { actor: Actor::Daemon, op: Op::Session { task, op }, answer: None }
+    Wish::of_daemon(Op::Session { task, op })
 }
 
 fn count(decided: &[Decided]) -> u64 {

@@ -17,6 +17,8 @@ impl Config {
         Limits {
             depth: self.max_depth.min(Limits::DEFAULT.depth),
             question_ms: self.clarify_timeout_ms.unwrap_or(0),
+            agents: self.limits.agents,
+            closed_conversations: self.session_keep.unwrap_or(usize::MAX),
             turns_per_task: self.limits.turns,
             tokens_per_task: self.limits.tokens,
             task_ms: self.limits.wall_time_ms,

@@ -7,25 +7,31 @@
 mod fold;
 mod hub;
 mod limits;
+mod user;
 mod wish;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use mxd_core::commit::Seq;
-use mxd_core::decide::{Actor, Op, SessionOp};
+use mxd_core::decide::{Actor, Op};
 use mxd_core::event::Delta;
-use mxd_core::id::{ProjectId, TaskId};
+use mxd_core::id::ProjectId;
 use mxd_core::state::State;
+use mxd_core::tool::{ServerName, SideEffect, ToolName};
 use mxd_store::Log;
-use tokio::sync::{broadcast, mpsc, watch};
+use mxd_tools::proxy::Visit;
+use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use self::hub::Hub;
 pub(crate) use self::hub::Shown;
+pub use self::user::LookError;
 pub(crate) use self::wish::Wish;
 pub use self::wish::{Receipt, WishError};
-use crate::agents::{Agents, Surroundings};
+use crate::agents::{Agents, SupplyError, Surroundings};
+use crate::provision::{ManifestReport, ServerReport};
 
 /// Wishes that wait for the loop. Whoever wishes more waits.
 const WAITING_WISHES: usize = 1_024;
@@ -63,6 +69,7 @@ pub struct Project {
 #[derive(Debug)]
 struct Shared {
     id: ProjectId,
+    data: PathBuf,
     log: Arc<Log>,
     shown: Arc<Shown>,
     wishes: mpsc::Sender<Wish>,
@@ -79,14 +86,27 @@ impl Project {
     ///
     /// When its log cannot be opened.
     pub async fn open(opening: Opening) -> Result<Self, OpenError> {
-        let limits = opening.surroundings.config.project_limits();
         let folder = opening.data.join("log");
         let (log, state) = tokio::task::spawn_blocking(move || fold::open(&folder)).await??;
-        let log = Arc::new(log);
+        Ok(Self::begin(opening, Arc::new(log), state).await)
+    }
+
+    /// Ends all agents and goes on with other surroundings: other settings, another place. This one is closed then.
+    #[must_use]
+    pub async fn renew(&self, surroundings: Surroundings) -> Self {
+        self.close().await;
+        let Shared { id, data, log, shown, .. } = &*self.shared;
+        let opening = Opening { id: *id, data: data.clone(), surroundings };
+        Self::begin(opening, Arc::clone(log), shown.look(State::clone)).await
+    }
+
+    async fn begin(opening: Opening, log: Arc<Log>, state: State) -> Self {
+        let limits = opening.surroundings.config.project_limits();
         let (wishes, inbox) = mpsc::channel(WAITING_WISHES);
         let deltas = broadcast::Sender::new(DELTAS);
         let head = Seq(*log.head().borrow());
         let shown = Arc::new(Shown::new(state.clone(), head));
+        let data = opening.data.clone();
         let agents = Agents::new(crate::agents::Parts {
             project: opening.id,
             data: opening.data,
@@ -96,17 +116,14 @@ impl Project {
             wishes: wishes.clone(),
             deltas: deltas.clone(),
         });
-        let owed: Vec<TaskId> = owed(&state);
+        let (told, taken_up) = oneshot::channel();
         let hub =
             Hub { log: Arc::clone(&log), state, shown: Arc::clone(&shown), limits, agents: agents.clone() };
-        let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox))));
-        let shared = Shared { id: opening.id, log, shown, wishes, deltas, agents, hub };
-        let project = Self { shared: Arc::new(shared) };
-        for task in owed {
-            // Nobody waits for the answers: what a boot decides is in the log.
-            let _decided = project.wish(Actor::Daemon, Op::Session { task, op: SessionOp::Boot }).await;
-        }
-        Ok(project)
+        let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox, told))));
+        // A loop that broke answers every wish with that.
+        let _broken = taken_up.await;
+        let shared = Shared { id: opening.id, data, log, shown, wishes, deltas, agents, hub };
+        Self { shared: Arc::new(shared) }
     }
 
     /// Its id.
@@ -145,6 +162,54 @@ impl Project {
         self.shared.deltas.subscribe()
     }
 
+    /// How the servers of its agents are, by the order of the manifest or the settings.
+    ///
+    /// # Errors
+    ///
+    /// When the manifest or what was accepted cannot be read.
+    pub async fn servers(&self) -> Result<Vec<ServerReport>, SupplyError> {
+        self.shared.agents.servers().await
+    }
+
+    /// Accepts what a server offers now, on the user's word: its definitions, and the classes that are given for tools.
+    /// Agents have it from their next call on; what they were told about tools they read when their conversation is next
+    /// summarised.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be looked at, contradicts its manifest, or the disk cannot take it.
+    pub async fn accept_server(
+        &self,
+        server: &ServerName,
+        classes: &BTreeMap<ToolName, SideEffect>,
+    ) -> Result<ServerReport, SupplyError> {
+        self.shared.agents.accept_server(server, classes).await
+    }
+
+    /// Looks for a server again that does not come back by itself.
+    pub async fn retry_server(&self, server: &ServerName) {
+        self.shared.agents.retry_server(server).await;
+    }
+
+    /// The latest visits of its agents to hosts, those that were refused, too, oldest first.
+    pub async fn visits(&self) -> Vec<Visit> {
+        self.shared.agents.visits().await
+    }
+
+    /// The manifest of its agents, and whether the repository has another one now than what was accepted.
+    pub async fn manifest(&self) -> Option<ManifestReport> {
+        self.shared.agents.manifest().await
+    }
+
+    /// Accepts the manifest as it is in the repository now, on the user's word.
+    ///
+    /// # Errors
+    ///
+    /// When it has problems, or the disk cannot take it.
+    pub async fn accept_manifest(&self) -> Result<ManifestReport, SupplyError> {
+        self.shared.agents.accept_manifest().await
+    }
+
     /// Ends all agents and waits until nothing of them runs. What was going on is taken up by the next opening.
     pub async fn close(&self) {
         self.shared.agents.close().await;
@@ -153,19 +218,4 @@ impl Project {
             let _ended = hub.await;
         }
     }
-}
-
-/// The tasks that have to be looked at after a start: those that something was going on in. The others wait, and
-/// waiting costs nothing.
-fn owed(state: &State) -> Vec<TaskId> {
-    let owes = |task: &TaskId| {
-        let session = state.session(*task);
-        session.is_busy()
-            || session.owes_a_turn()
-            || state.inbox(*task).wants_agent()
-            || !session.background().is_empty()
-            || !session.questions().is_empty()
-            || session.rest() == Some(&mxd_core::event::body::RestReason::Failed)
-    };
-    state.sessions().keys().copied().filter(owes).collect()
 }

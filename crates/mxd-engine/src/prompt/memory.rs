@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 1 << 20;
 /// agent that is told why it has no memory can repair it.
 pub fn load_memory(worktree: &Path) -> Memory {
     let name = MEMORY_PATH.rsplit('/').next().unwrap_or(MEMORY_PATH);
-    match beneath::read(worktree, FOLDER, name, MAX_BYTES) {
+    match beneath::read(worktree, &Path::new(FOLDER).join(name), MAX_BYTES) {
         Ok(None) => Memory::Missing,
         Ok(Some(bytes)) => match String::from_utf8(bytes) {
             Ok(text) => Memory::Text(text),

@@ -11,6 +11,9 @@ mod dice;
 mod git;
 #[path = "../../../../testing/golden.rs"]
 mod golden;
+#[path = "../ground/mod.rs"]
+mod ground;
+mod home;
 mod journey;
 mod prompt;
 #[path = "../../../../testing/rounds.rs"]

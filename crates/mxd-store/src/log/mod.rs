@@ -2,6 +2,7 @@
 
 mod boot;
 mod catalog;
+mod export;
 mod ledger;
 mod prune;
 mod read;
@@ -21,6 +22,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use tokio::sync::watch;
 
+pub use export::export;
 pub use prune::{Prune, PruneError, Pruned};
 pub use report::{Damage, Report, Torn};
 pub use verify::{Problem, Proof, verify};

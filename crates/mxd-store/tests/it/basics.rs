@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use mxd_store::disk::OsDisk;
-use mxd_store::{AppendError, Draft, verify};
+use mxd_store::{AppendError, Draft, export, verify};
 
 use crate::common::{draft, manual, open, read_everything, segments};
 
@@ -53,6 +53,16 @@ fn segments_are_closed_packed_and_chained() {
     assert_eq!(log.read_task("nobody", 0, 2).unwrap(), []);
     let proof = verify(&OsDisk, dir.path()).unwrap();
     assert_eq!((proof.commits, proof.head, proof.segments, proof.problems), (100, 100, names.len(), vec![]));
+    let mut text = Vec::new();
+    assert_eq!(export(&OsDisk, dir.path(), &mut text).unwrap(), 100);
+    let text = String::from_utf8(text).unwrap();
+    for (line, commit) in text.lines().zip(&plain) {
+        assert!(
+            line.starts_with(&format!("{{\"seq\":{},", commit.seq)) && line.contains(&commit.events),
+            "{line}"
+        );
+    }
+    assert_eq!(text.lines().count(), plain.len());
     drop(log);
 
     // With the catalog nothing is scanned, without it everything; both know the same.

@@ -131,6 +131,7 @@ impl Clerk {
         let Some(who) = who else {
             return Err(NoAnswer { code: METHOD_NOT_FOUND, message: nobody.to_owned() });
         };
+        let _asking = self.desk.traffic.ask();
         let answer = who(Question { server: self.desk.server.clone(), params }).await;
         answer.map_err(|Refusal(message)| NoAnswer { code: REFUSED, message })
     }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::connection::{CallOptions, Connection};
-use super::error::{CallError, Cause};
+use super::error::CallError;
 use super::offer::{Offered, Output};
 use super::talk::Ask;
 
@@ -51,7 +51,7 @@ impl Connection {
         options: CallOptions,
     ) -> Result<Value, CallError> {
         let limit = self.talk.traffic.limits.rounds;
-        let until = Instant::now() + options.deadline;
+        let mut until = Instant::now() + options.deadline;
         for _round in 0..limit {
             let ask = Ask {
                 method,
@@ -67,18 +67,15 @@ impl Connection {
             };
             match members.get("resultType").and_then(Value::as_str) {
                 Some("input_required") => {
-                    let answering = self.input(members);
+                    let asked = Instant::now();
                     let answers = tokio::select! {
-                        answers = answering => answers?,
+                        answers = self.input(members) => answers?,
                         () = options.cancel.cancelled() => {
                             return Err(CallError::Cancelled { server: self.server().clone() });
                         }
-                        () = tokio::time::sleep_until(until) => {
-                            let (server, after) = (self.server().clone(), options.deadline);
-                            let loss = self.talk.traffic.loss(Cause::Silent);
-                            return Err(CallError::TimedOut { server, after, loss });
-                        }
                     };
+                    // It is not the server who took so long.
+                    until += asked.elapsed();
                     params["inputResponses"] = answers;
                     match members.get("requestState") {
                         Some(state) => params["requestState"] = state.clone(),

@@ -10,6 +10,7 @@ mod call;
 mod connection;
 mod envelope;
 mod error;
+mod guess;
 mod handshake;
 mod http;
 mod limits;
@@ -29,6 +30,7 @@ mod wire;
 
 pub use connection::{CallOptions, Connection, Era, Introduction, Progress};
 pub use error::{CallError, Cause, ConnectError, Details, Loss};
+pub use guess::class_of;
 pub use limits::{Backoff, Limits};
 pub use pool::Pool;
 pub use servers::{Change, Servers, Status, Unaccepted, View, Wanted};

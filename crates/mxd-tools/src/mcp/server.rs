@@ -32,6 +32,8 @@ pub(super) struct Server {
 #[derive(Debug)]
 struct Shared {
     spec: ServerSpec,
+    /// What was accepted of it when it was wanted.
+    accepted: Option<Arc<LockedServer>>,
     unaccepted: Unaccepted,
     around: Arc<Surroundings>,
     now: watch::Sender<Now>,
@@ -79,6 +81,7 @@ impl Server {
         let status = Status::Connecting { failed: 0, why: None };
         let shared = Arc::new(Shared {
             spec,
+            accepted: locked.clone().map(Arc::new),
             unaccepted,
             around,
             now: watch::channel(Now { status, connection: None, is_tried: false }).0,
@@ -98,6 +101,11 @@ impl Server {
 
     pub(super) fn spec(&self) -> &ServerSpec {
         &self.shared.spec
+    }
+
+    /// What was accepted of it when it was wanted.
+    pub(super) fn accepted(&self) -> Option<&Arc<LockedServer>> {
+        self.shared.accepted.as_ref()
     }
 
     /// Waits until it is connected, or has failed once.
@@ -122,6 +130,11 @@ impl Server {
     pub(super) fn connection(&self) -> Result<Arc<Connection>, CallError> {
         let now = self.shared.now.borrow();
         now.connection.clone().ok_or_else(|| self.shared.unavailable(&now.status))
+    }
+
+    /// Whether it waits for somebody's answer.
+    pub(super) fn is_asking(&self) -> bool {
+        self.connection().is_ok_and(|connection| connection.talk.traffic.is_asking())
     }
 
     /// Calls a tool. A session that was forgotten is begun again: the server has not seen the call.

@@ -135,7 +135,7 @@ impl Servers {
         self.lease(server)?.server().connection()
     }
 
-    /// Adds the tools of all servers that can be used; returns what could not be added.
+    /// Adds the tools of all servers; those of one that cannot be used say why. Returns what could not be added.
     pub fn register(&self, registry: &mut Registry) -> Vec<RegistryError> {
         self.leases.values().flat_map(|lease| tools::register(lease, registry)).collect()
     }

@@ -12,6 +12,7 @@ use rmcp::model::{
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, ServiceError};
 use serde_json::Value;
 use tokio::sync::{Semaphore, mpsc};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::connection::Progress;
@@ -129,18 +130,24 @@ impl Talk {
                 None => std::future::pending().await,
             }
         };
-        tokio::select! {
-            biased;
-            reply = waiting.reply() => reply,
-            () = self.traffic.ended().cancelled() => Err(self.lost(None)),
-            () = cancelled => {
-                waiting.withdraw("the caller does not want it any more").await;
-                Err(CallError::Cancelled { server: self.server.clone() })
+        tokio::pin!(cancelled);
+        loop {
+            tokio::select! {
+                biased;
+                reply = waiting.reply() => return reply,
+                () = self.traffic.ended().cancelled() => return Err(self.lost(None)),
+                () = &mut cancelled => {
+                    waiting.withdraw("the caller does not want it any more").await;
+                    return Err(CallError::Cancelled { server: self.server.clone() });
+                }
+                () = &mut deadline => {}
             }
-            () = &mut deadline => {
+            if !self.traffic.is_asking() {
                 waiting.withdraw("it took too long").await;
-                Err(self.timed_out(ask.deadline))
+                return Err(self.timed_out(ask.deadline));
             }
+            // It is not the server who takes so long.
+            deadline.as_mut().reset(Instant::now() + ask.deadline);
         }
     }
 

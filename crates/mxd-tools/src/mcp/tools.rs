@@ -1,5 +1,6 @@
 //! The tools of servers, in the registry and called through the plane.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mxd_core::manifest::{LockedServer, ServerSpec, ToolDefinition, Tools};
@@ -66,13 +67,20 @@ struct Known {
     description: String,
 }
 
-/// Adds the tools of a server that can be used; returns what could not be added.
+/// Adds the tools of a server: what it offers, or, while it cannot be used, what was accepted of it, whose calls say why
+/// they fail. Returns what could not be added.
 pub(super) fn register(lease: &Lease, registry: &mut Registry) -> Vec<RegistryError> {
     let server = lease.server();
-    let Ok(connection) = server.connection() else { return Vec::new() };
-    let (offer, locked) = (connection.offer(), connection.locked());
+    let (definitions, locked) = match (server.connection(), server.accepted()) {
+        (Ok(connection), _) => (connection.discovered().tools.clone(), connection.locked()),
+        (Err(_), Some(accepted)) => {
+            let definitions = accepted.tools.values().map(|tool| tool.definition.clone()).collect();
+            (definitions, Some(Arc::clone(accepted)))
+        }
+        (Err(_), None) => return Vec::new(),
+    };
     let mut failed = Vec::new();
-    for definition in &offer.discovered.tools {
+    for definition in &definitions {
         let known = known(server.spec(), locked.as_deref(), definition);
         let at = At::Server(server.clone());
         let added = add(registry, server.name(), (definition, known), at);
@@ -159,6 +167,14 @@ fn known(spec: &ServerSpec, locked: Option<&LockedServer>, definition: &ToolDefi
 }
 
 impl McpTool {
+    /// Whether its server waits for somebody's answer, and so cannot go on with a call.
+    pub(crate) fn is_held_up(&self) -> bool {
+        match &self.at {
+            At::Server(server) => server.is_asking(),
+            At::Nowhere => false,
+        }
+    }
+
     /// Calls it. What goes wrong is an answer, too.
     pub(crate) async fn run(&self, args: &Value, context: Context<'_>) -> Outcome {
         let At::Server(server) = &self.at else {

@@ -1,7 +1,7 @@
 //! What is going on between us and one server, for all who take part in it.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mxd_core::tool::{CleanText, Quoted};
 use rmcp::model::{NumberOrString, ProgressToken, RequestId};
@@ -46,6 +46,19 @@ struct State {
     open: usize,
     /// Requests of the server that were answered.
     answered: usize,
+    /// Questions of the server that a person or a model has yet to answer.
+    asking: usize,
+}
+
+/// Somebody is being asked something for a server.
+#[derive(Debug)]
+pub(super) struct Asking(Arc<Traffic>);
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.asking = state.asking.saturating_sub(1);
+    }
 }
 
 /// Whether a request of the server is answered.
@@ -198,6 +211,17 @@ impl Traffic {
     pub(super) fn dismiss(&self) {
         let mut state = self.state();
         state.open = state.open.saturating_sub(1);
+    }
+
+    /// Notes that somebody is being asked something for the server, until that is dropped.
+    pub(super) fn ask(self: &Arc<Self>) -> Asking {
+        self.state().asking += 1;
+        Asking(Arc::clone(self))
+    }
+
+    /// Whether the server waits for an answer: its calls do not take too long meanwhile.
+    pub(super) fn is_asking(&self) -> bool {
+        self.state().asking > 0
     }
 
     /// Takes note of what the server says without being asked.

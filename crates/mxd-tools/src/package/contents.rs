@@ -14,6 +14,7 @@
 //! Lines are sorted by the bytes of their paths. The number of a line is the SHA-256 of the file's bytes, or of
 //! the text of the link. The first line names the version of this algorithm and the kind of the package.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -292,6 +293,21 @@ fn unseal(folder: &Path) -> Result<(), PackageError> {
 pub(super) fn remove(folder: &Path) -> Result<(), PackageError> {
     unseal(folder)?;
     fs::remove_dir_all(folder).map_err(|source| PackageError::Io { path: folder.to_owned(), source })
+}
+
+/// The bytes of all files of a copy.
+pub(super) fn bytes(folder: &Path) -> Result<u64, PackageError> {
+    let sum = Cell::new(0_u64);
+    each_folder(folder, &|folder| {
+        for entry in fs::read_dir(folder)? {
+            let about = entry?.metadata()?;
+            if about.is_file() {
+                sum.set(sum.get().saturating_add(about.len()));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(sum.get())
 }
 
 fn each_folder(root: &Path, work: &dyn Fn(&Path) -> io::Result<()>) -> Result<(), PackageError> {

@@ -24,7 +24,7 @@ pub use definitions::definitions_digest;
 pub use error::PackageError;
 pub use places::Places;
 pub use reference::{Bin, Reference, Runtime, Unclear};
-pub use store::Store;
+pub use store::{Store, Unused};
 
 use std::path::{Path, PathBuf};
 
@@ -83,7 +83,9 @@ impl Runnable {
     /// A program as it is written, for which nobody vouches.
     pub fn unverified(program: &Program) -> Self {
         let Program { command, args, .. } = program.clone();
-        Self { program: command, args, reads: Vec::new(), assurance: Assurance::Nobody }
+        // Whoever starts a program by its path lets it be read.
+        let reads = Some(PathBuf::from(&command)).filter(|path| path.is_absolute()).into_iter().collect();
+        Self { program: command, args, reads, assurance: Assurance::Nobody }
     }
 }
 

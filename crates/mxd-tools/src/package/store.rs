@@ -8,8 +8,10 @@
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use mxd_core::tool::Digest;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
 
 use super::contents::{self, Contents, Kind};
 use super::error::PackageError;
@@ -42,6 +44,7 @@ impl Store {
         let place = self.folder.join(digest.to_string());
         if place.exists() {
             if digest_of(&place, contents.kind())? == digest {
+                mark_used(&place)?;
                 return Ok(Kept::At(place));
             }
             contents::remove(&place)?;
@@ -65,6 +68,53 @@ impl Store {
         }
         Ok(Kept::At(place))
     }
+}
+
+/// A copy that no server was started from for a while.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unused {
+    /// Where it is, or was.
+    pub path: PathBuf,
+    /// The bytes of its files.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// Copies that no server was started from since then, by path. Servers that run since before need theirs.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read.
+    pub fn unused_since(&self, then: SystemTime) -> Result<Vec<Unused>, PackageError> {
+        let failed = |source| PackageError::Io { path: self.folder.clone(), source };
+        let mut unused = Vec::new();
+        for entry in fs::read_dir(&self.folder).map_err(failed)? {
+            let path = entry.map_err(failed)?.path();
+            let about = fs::symlink_metadata(&path).map_err(failed)?;
+            if about.is_dir() && about.modified().map_err(failed)? < then {
+                unused.push(Unused { bytes: contents::bytes(&path)?, path });
+            }
+        }
+        unused.sort_by(|one, other| one.path.cmp(&other.path));
+        Ok(unused)
+    }
+
+    /// Removes a copy. Whoever needs it again makes it again.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be removed.
+    pub fn remove(&self, unused: &Unused) -> Result<(), PackageError> {
+        contents::remove(&unused.path)
+    }
+}
+
+/// Notes down that a server is started from a copy now.
+fn mark_used(place: &Path) -> Result<(), PackageError> {
+    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+    let now = Timestamps { last_access: now, last_modification: now };
+    utimensat(CWD, place, &now, AtFlags::empty())
+        .map_err(|errno| PackageError::Io { path: place.to_owned(), source: errno.into() })
 }
 
 /// What became of contents that were to be kept.

@@ -121,7 +121,9 @@ impl Plane {
             }
         };
         let patience = Duration::from_millis(ready.entry.def.timeout_ms);
-        let ran = within(patience, cancel, |stop| run(ready, &call, scope, stop)).await;
+        let entry = ready.entry;
+        let is_held_up = || entry.executor.is_held_up();
+        let ran = within((patience, is_held_up), cancel, |stop| run(ready, &call, scope, stop)).await;
         let clean = |outcome| presentable(outcome, &scope.secrets, &scope.kept);
         match ran {
             Ran::Done(outcome) => Settlement::Done(clean(outcome)),

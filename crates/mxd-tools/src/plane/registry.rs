@@ -1,6 +1,7 @@
 //! All tools that can be called, by the name models use.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use mxd_core::prompt::ToolSpec;
 use mxd_core::raw::RawJson;
@@ -29,16 +30,26 @@ pub enum Executor {
     Mcp(Box<McpTool>),
 }
 
-/// All tools that can be called.
-#[derive(Debug, Default)]
+impl Executor {
+    /// Whether it cannot go on because somebody else is being asked: time stands still meanwhile.
+    pub(super) fn is_held_up(&self) -> bool {
+        match self {
+            Self::Mcp(tool) => tool.is_held_up(),
+            Self::BuiltIn(_) | Self::Function(_) => false,
+        }
+    }
+}
+
+/// All tools that can be called. Copies share what was compiled.
+#[derive(Debug, Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<WireName, Entry>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Entry {
     pub(super) def: ToolDef,
-    pub(super) schema: Schema,
+    pub(super) schema: Arc<Schema>,
     pub(super) executor: Executor,
 }
 
@@ -108,6 +119,7 @@ impl Registry {
         }
         let schema = compiled(def.input.given())
             .map_err(|source| RegistryError::Schema { tool: id.clone(), source })?;
+        let schema = Arc::new(schema);
         self.tools.insert(name, Entry { def, schema, executor });
         Ok(())
     }

@@ -93,6 +93,11 @@ impl fmt::Display for Denial {
 }
 
 impl HostRules {
+    /// Whether no host can be reached.
+    pub fn allows_nobody(&self) -> bool {
+        self.allow.is_empty()
+    }
+
     /// Allows what the rule names, at addresses of the public internet.
     pub fn allow(self, rule: &str) -> Result<Self, RuleError> {
         self.permit(rule, Reach::Public)

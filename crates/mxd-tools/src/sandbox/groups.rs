@@ -35,8 +35,58 @@ pub(super) struct Groups {
     missing: Vec<String>,
 }
 
-/// Groups are named after the program that made them.
+/// Groups are named after the process that made them.
 const PREFIX: &str = "mxd-";
+
+/// The process that made a group. Its number alone does not name it: another namespace counts its own processes and may
+/// share our groups, and numbers come again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Owner {
+    /// The namespace that counts it.
+    namespace: String,
+    process: u32,
+    /// When it was started, in the kernel's own count since the machine was.
+    started: u64,
+}
+
+impl Owner {
+    /// This process.
+    fn own() -> Option<Self> {
+        let process = std::process::id();
+        Some(Self { namespace: namespace()?, process, started: started(process)? })
+    }
+
+    /// Whoever a group is named after.
+    fn of(name: &str) -> Option<Self> {
+        let mut parts = name.strip_prefix(PREFIX)?.splitn(4, '-');
+        let namespace = parts.next()?.to_owned();
+        let (process, started) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        parts.next().map(|_number| Self { namespace, process, started })
+    }
+
+    /// The name of its next group.
+    fn next_name(&self) -> String {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        format!("{PREFIX}{}-{}-{}-{number}", self.namespace, self.process, self.started)
+    }
+
+    /// Whether it is certain that it is no more. Of the processes of other namespaces nobody here can tell.
+    fn is_gone(&self, namespace: &str) -> bool {
+        self.namespace == namespace && started(self.process) != Some(self.started)
+    }
+}
+
+/// The namespace that counts our processes: `pid:[4026531836]` by its number.
+fn namespace() -> Option<String> {
+    let link = fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.to_owned())
+}
+
+/// When a process was started: the 22nd field, the 20th behind a name that may hold anything.
+fn started(process: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()
+}
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -45,8 +95,12 @@ impl Groups {
     pub(super) fn make(limits: &Limits) -> Self {
         let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let name = format!("{PREFIX}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let mut groups = Self { folders: Vec::new(), missing: Vec::new() };
+        let Some(owner) = Owner::own() else {
+            groups.missing.push("/proc does not say who we are".to_owned());
+            return groups;
+        };
+        let name = owner.next_name();
         for controller in CONTROLLERS {
             match controller
                 .place(&own, &mounts)
@@ -85,11 +139,10 @@ pub(super) fn sweep() {
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let places = CONTROLLERS.iter().filter_map(|controller| controller.place(&own, &mounts).ok());
+    let Some(namespace) = namespace() else { return };
     for entry in places.filter_map(|place| fs::read_dir(place.group).ok()).flatten().flatten() {
-        let name = entry.file_name();
-        let owner =
-            name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-')).map(|(owner, _)| owner);
-        if owner.is_some_and(|owner| !Path::new("/proc").join(owner).exists()) {
+        let owner = entry.file_name().to_str().and_then(Owner::of);
+        if owner.is_some_and(|owner| owner.is_gone(&namespace)) {
             let _in_use = fs::remove_dir(entry.path());
         }
     }
@@ -178,6 +231,22 @@ mod tests {
     const OWN: &str = "4:memory:/a\n3:pids:/\n2:cpu,cpuacct:/b\n0::/user.slice/x\n";
     const MOUNTS: &str = "30 20 0:1 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\
                           31 20 0:2 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+
+    #[test]
+    fn a_group_is_left_to_whoever_may_still_own_it() {
+        let own = Owner::own().unwrap();
+        let here = namespace().unwrap();
+        let named = Owner::of(&own.next_name()).unwrap();
+        assert_eq!(named, own);
+        assert!(!named.is_gone(&here), "we live");
+        let same_number = Owner { started: own.started + 1, ..own.clone() };
+        assert!(same_number.is_gone(&here), "somebody else had our number");
+        let elsewhere = Owner { namespace: format!("{here}0"), process: u32::MAX, started: 1 };
+        assert!(!elsewhere.is_gone(&here), "its namespace counts its own");
+        assert!(Owner { namespace: here.clone(), ..elsewhere }.is_gone(&here));
+        assert_ne!(own.next_name(), own.next_name());
+        assert_eq!(Owner::of("mxd-12-0"), None, "a group that nobody here made");
+    }
 
     #[test]
     fn our_group_is_found_in_either_interface() {

@@ -15,6 +15,7 @@ use rustix::process::{
     set_parent_process_death_signal, setsid, wait,
 };
 
+use super::hush::Nowhere;
 use super::level::Level;
 use super::orphans::end_descendants;
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report, Usage};
@@ -30,8 +31,8 @@ pub(super) fn run() -> ExitCode {
         Ok(Some(received)) => received,
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
-    match lock_in(&order) {
-        Ok(missing) => supervise(&control, &order, stdin, missing),
+    match Nowhere::open().and_then(|nowhere| Ok((nowhere, lock_in(&order)?))) {
+        Ok((nowhere, missing)) => supervise(&control, (&order, stdin), &nowhere, missing),
         Err(what) => wire::report(&control, &Report::SetUpFailed { what }),
     }
     ExitCode::SUCCESS
@@ -56,12 +57,18 @@ fn lock_in(order: &Order) -> Result<Vec<String>, String> {
     doors::lock(order.level, &order.policy)
 }
 
-fn supervise(control: &UnixStream, order: &Order, stdin: Option<OwnedFd>, missing: Vec<String>) {
+fn supervise(
+    control: &UnixStream,
+    (order, stdin): (&Order, Option<OwnedFd>),
+    nowhere: &Nowhere,
+    missing: Vec<String>,
+) {
     let child = match thread::scope(|scope| scope.spawn(|| start(order, stdin)).join()) {
         Ok(Ok(child)) => child,
         Ok(Err(report)) => return wire::report(control, &report),
         Err(_panicked) => return,
     };
+    nowhere.hush();
     wire::report(control, &Report::Started { missing });
     if let Ok(socket) = control.try_clone() {
         thread::spawn(move || end_with_the_daemon(socket));

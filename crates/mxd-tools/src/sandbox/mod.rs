@@ -19,6 +19,7 @@ mod copies;
 mod doors;
 mod error;
 mod groups;
+mod hush;
 mod inherited;
 mod inner;
 mod launch;

@@ -7,6 +7,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use rustix::process::{Pid, set_child_subreaper};
 
+use super::hush::Nowhere;
 use super::orphans::end_descendants;
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report};
 use super::{groups, inner, namespaces};
@@ -49,6 +50,7 @@ fn adopt() -> Result<(), String> {
 fn run_inner(control: &UnixStream) -> Result<(), String> {
     let socket =
         control.as_fd().try_clone_to_owned().map_err(|error| format!("copying the socket: {error}"))?;
+    let nowhere = Nowhere::open()?;
     let mut inner = Command::new("/proc/self/exe")
         .args(std::env::args_os().skip(1).take_while(|argument| argument != STAGE))
         .arg(inner::STAGE)
@@ -56,5 +58,6 @@ fn run_inner(control: &UnixStream) -> Result<(), String> {
         .stdin(Stdio::from(socket))
         .spawn()
         .map_err(|error| format!("starting the second stage: {error}"))?;
+    nowhere.hush();
     inner.wait().map(drop).map_err(|error: io::Error| format!("waiting for the second stage: {error}"))
 }

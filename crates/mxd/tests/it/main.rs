@@ -2,6 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
 mod clients;
+mod commands;
+mod demo;
+#[path = "../../../../testing/golden.rs"]
+mod golden;
 mod mcp;
 #[path = "../../../../testing/node.rs"]
 mod node;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use regex::Regex;
 
 use super::locate::Path;
-use super::{Block, Conversation, Expect, Fault, Reply, Script, TextExpect, ToolCall, Turn, Words};
+use super::{Block, Conversation, Expect, Fault, Reply, Script, TextExpect, ToolCall, Turn, Until, Words};
 use crate::limits::{CONVERSATIONS, DELAY_MS, TURNS};
 
 /// Whether a name may be that of a tool.
@@ -166,6 +166,12 @@ impl Check {
         }
         if let Some(reply) = &turn.reply {
             self.reply(reply, &path.key("reply"));
+        }
+        if let Some(Until::Added(text) | Until::Ever(text)) = &turn.until {
+            self.text(text, &path.key("until"));
+            if text.index.is_some() {
+                self.say(path.key("until").key("index"), "the texts are looked at together");
+            }
         }
         if let Some(fault) = &turn.fault {
             let at = path.key("fault");

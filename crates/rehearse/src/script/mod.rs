@@ -39,6 +39,10 @@ pub struct Script {
     /// The reply when a conversation has no turns left, or when no conversation fits. Without it both are failures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_reply: Option<Reply>,
+    /// A request that is asked again word by word gets the same answer again, under the same ids, because its client may
+    /// have died before it wrote the first one down. Without this it gets the next turn.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub resumes: bool,
     /// The models that are listed. Any other name is answered as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
@@ -52,7 +56,8 @@ pub struct Conversation {
     /// Anthropic's `metadata.user_id`, or OpenAI's `prompt_cache_key`, `safety_identifier` or `user` says this id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// A request that names no conversation belongs to this one when its first user text fits.
+    /// A request that names no conversation belongs to this one when its first user text fits. Of a fork, it is what the
+    /// request adds to that of its parent: tool results and user texts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_message: Option<TextExpect>,
     /// The conversation this one was forked from: its first request must extend a request of that one.
@@ -86,6 +91,10 @@ pub struct Turn {
     /// What the model says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply: Option<Reply>,
+    /// The reply is given again, to the requests that follow, until this was said. What the turn expects and captures is
+    /// looked for in the first of them only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Until>,
     /// What goes wrong before, or while, it says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<TurnFault>,
@@ -104,6 +113,17 @@ pub struct Turn {
     /// The reply waits here until the test opens the gate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
+}
+
+/// When a turn is over that may be played several times. The texts are what the model did not say itself: tool results
+/// and user texts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub enum Until {
+    /// When what the next request adds says this.
+    Added(TextExpect),
+    /// When the next request says this anywhere.
+    Ever(TextExpect),
 }
 
 /// A place where a reply waits for the test.

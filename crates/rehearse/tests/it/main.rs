@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a panic is how a test speaks")]
 #![expect(clippy::disallowed_methods, reason = "tests write files as a careless person would")]
 
+mod again;
 mod anthropic;
 mod anthropic_rules;
 mod chat;

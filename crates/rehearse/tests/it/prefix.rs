@@ -99,3 +99,33 @@ async fn a_fork_extends_the_request_of_its_parent() {
     let told = ask(&model, &named("child", &history)).await;
     assert_eq!(told.status, 200, "{}", told.text());
 }
+
+#[tokio::test]
+async fn a_fork_without_a_name_is_recognised_by_what_it_adds_and_so_is_a_fork_of_it() {
+    let model = rehearsal(&json!({ "conversations": [
+        { "id": "first", "first_message": { "contains": "hi" }, "turns": [says("a"), says("b")] },
+        { "id": "second", "first_message": { "contains": "you are second" },
+          "fork_of": { "conversation": "first", "at_turn": 1 }, "turns": [says("c"), says("d")] },
+        { "id": "third", "first_message": { "contains": "you are third" },
+          "fork_of": { "conversation": "second", "at_turn": 1 }, "turns": [says("e")] }
+    ] }));
+    let after = |words: &[(&str, &str)]| {
+        let mut said = vec![user("hi")];
+        for (model, us) in words {
+            said.extend([assistant(&json!(model)), user(us)]);
+        }
+        messages(&json!(said))
+    };
+    let asked = [
+        (after(&[]), "first"),
+        (after(&[("a", "you are second")]), "second"),
+        (after(&[("a", "you are second"), ("c", "you are third")]), "third"),
+        (after(&[("a", "you are second"), ("c", "go on")]), "second"),
+        (after(&[("a", "go on")]), "first"),
+    ];
+    for (body, expected) in asked {
+        assert_eq!(ask(&model, &body).await.status, 200, "{expected}");
+        assert_eq!(model.requests().last().unwrap().conversation.as_deref(), Some(expected));
+    }
+    model.finish().unwrap();
+}

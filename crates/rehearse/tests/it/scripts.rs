@@ -119,8 +119,9 @@ fn a_script_survives_being_written_and_read() {
             "expect": { "tool_results": [{ "call": "read", "is_error": true }] }, "capture": ["(?<a>b)"],
             "reply": { "blocks": [{ "thinking": { "text": "t" } }, { "redacted_thinking": "d" }], "stop_reason": "refusal", "usage": { "input_tokens": 1 } },
             "fault": { "what": { "garbage": { "after_chunks": 1, "text": "z" } }, "times": 2, "ends_turn": true },
-            "gate": { "name": "g", "after_chunks": 2 }, "chunk_bytes": 3, "delay_ms": 1, "chunk_delay_ms": 1, "breaks_prefix": true
-        }] }] });
+            "gate": { "name": "g", "after_chunks": 2 }, "chunk_bytes": 3, "delay_ms": 1, "chunk_delay_ms": 1, "breaks_prefix": true,
+            "until": { "ever": { "contains": "x" } }
+        }] }], "resumes": true });
     let script = Script::parse("s", &text.to_string()).unwrap();
     assert_eq!(script.clone().checked().unwrap(), script);
 }

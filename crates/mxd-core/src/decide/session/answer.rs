@@ -1,9 +1,10 @@
 //! What the model answered, or why it did not.
 
 use super::compact;
-use super::input::{Answer, AnswerItem, Failure};
+use super::input::{Answer, AnswerItem, Cost, Failure};
 use super::money::{self, Settling};
 use super::next;
+use super::place::{self, Place};
 use super::route;
 use super::turn::Turn;
 use crate::decide::{Alarm, Effect, Refusal};
@@ -27,16 +28,15 @@ pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Re
     let Answer { items, stop, usage, cost, .. } = answer;
     let summarising = asking.purpose == TurnPurpose::Summary;
     let made: Vec<ToolCall> = items.iter().filter_map(AnswerItem::call).cloned().collect();
-    let calls = match asking.purpose {
+    let written = match asking.purpose {
         // Nobody has read half a summary.
-        TurnPurpose::Summary => Vec::new(),
+        TurnPurpose::Summary => Written::default(),
         // What a model that will not answer still wants of tools is not what was asked for.
         TurnPurpose::Work if broken_off || stop == StopReason::Refusal => texts_only(turn, items),
         TurnPurpose::Work => write_down(turn, items),
     };
-    let stop_reason = if broken_off { StopReason::Cancelled } else { stop.clone() };
-    turn.emit(TurnEnded { stop_reason, usage, cost_usd: cost, calls });
-    money::settle(turn, Settling::Cost(cost));
+    let ended = if broken_off { StopReason::Cancelled } else { stop.clone() };
+    end_turn_with(turn, Ending { stop: ended, usage, cost }, written);
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }
@@ -50,10 +50,44 @@ pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Re
     without_calls(turn, stop)
 }
 
+/// What is known about a model call when it has ended.
+pub(super) struct Ending {
+    pub(super) stop: StopReason,
+    pub(super) usage: Usage,
+    pub(super) cost: Cost,
+}
+
+/// A model call has ended, and nothing of what it said stays in the conversation.
+pub(super) fn end_turn(turn: &mut Turn<'_, '_>, ending: Ending) {
+    end_turn_with(turn, ending, Written::default());
+}
+
+fn end_turn_with(turn: &mut Turn<'_, '_>, ending: Ending, written: Written) {
+    let Ending { stop, usage, cost } = ending;
+    // What was said before the usage was known, or without it ever being known, is not in it.
+    let is_counted = usage != Usage::default() && stop != StopReason::Cancelled;
+    let answer_bytes = if is_counted { 0 } else { u64::try_from(written.bytes).unwrap_or(u64::MAX) };
+    let (cost_usd, cost_unknown, settling) = match cost {
+        Cost::Known(cost) => (cost, false, Settling::Cost(cost)),
+        Cost::Unknown => (money::reserved(turn), true, Settling::All),
+    };
+    let calls = written.calls;
+    turn.emit(TurnEnded { stop_reason: stop, usage, cost_usd, cost_unknown, answer_bytes, calls });
+    money::settle(turn, settling);
+}
+
+/// What was written down of an answer.
+#[derive(Default)]
+struct Written {
+    calls: Vec<CallMade>,
+    bytes: usize,
+}
+
 /// Writes an answer down and tells which tools it calls.
-fn write_down(turn: &mut Turn<'_, '_>, items: Vec<AnswerItem>) -> Vec<CallMade> {
-    let mut calls = Vec::new();
+fn write_down(turn: &mut Turn<'_, '_>, items: Vec<AnswerItem>) -> Written {
+    let (mut calls, mut bytes) = (Vec::new(), 0_usize);
     for item in items {
+        bytes = bytes.saturating_add(item.bytes());
         match item {
             AnswerItem::Text(content) => turn.emit(AssistantText { content }),
             AnswerItem::Thinking(thinking) => turn.emit(thinking),
@@ -65,11 +99,11 @@ fn write_down(turn: &mut Turn<'_, '_>, items: Vec<AnswerItem>) -> Vec<CallMade> 
             }
         }
     }
-    calls
+    Written { calls, bytes }
 }
 
 /// Of an answer that was broken off, the words are kept: the user has read them.
-fn texts_only(turn: &mut Turn<'_, '_>, items: Vec<AnswerItem>) -> Vec<CallMade> {
+fn texts_only(turn: &mut Turn<'_, '_>, items: Vec<AnswerItem>) -> Written {
     let texts = items.into_iter().filter(|item| matches!(item, AnswerItem::Text(_))).collect();
     write_down(turn, texts)
 }
@@ -169,8 +203,7 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
     if !broken_off {
         turn.error(&failure.class, failure.message, failure.advice);
     }
-    turn.emit(TurnEnded { stop_reason, usage, cost_usd: cost, calls: Vec::new() });
-    money::settle(turn, Settling::Cost(cost));
+    end_turn(turn, Ending { stop: stop_reason, usage, cost });
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }
@@ -208,6 +241,11 @@ pub(super) fn retry(turn: &mut Turn<'_, '_>, failed: u64) -> Result<(), Refusal>
     if !same || !turn.works() || turn.session.is_busy() {
         return Err(Refusal::Late { task: turn.task, what: "another try" });
     }
+    if place::look(turn) == Place::None {
+        // Nobody calls it, so it comes back by itself.
+        retry_later(turn, failed);
+        return Ok(());
+    }
     if turn.session.summarising && turn.session.opened {
         return compact::begin(turn);
     }
@@ -216,11 +254,9 @@ pub(super) fn retry(turn: &mut Turn<'_, '_>, failed: u64) -> Result<(), Refusal>
 
 /// A call nobody will ever hear of again.
 pub(super) fn lost(turn: &mut Turn<'_, '_>) {
-    let cost = money::reserved(turn);
     let summarising = turn.session.asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
-    let stop_reason = StopReason::Cancelled;
-    turn.emit(TurnEnded { stop_reason, usage: Usage::default(), cost_usd: cost, calls: Vec::new() });
-    money::settle(turn, Settling::All);
+    let usage = Usage::default();
+    end_turn(turn, Ending { stop: StopReason::Cancelled, usage, cost: Cost::Unknown });
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }

@@ -1,7 +1,9 @@
 //! What is owed after the daemon started again, read from the shape of the log.
 
 use super::answer;
+use super::leave;
 use super::next;
+use super::question;
 use super::route::is_decided_here;
 use super::turn::{Kind, Turn};
 use crate::decide::{Alarm, Effect, Refusal};
@@ -11,27 +13,36 @@ use crate::time::Millis;
 
 /// Takes up what was going on. Nothing is done twice: a model is asked again, a tool is not run again.
 pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    leave::resume(turn);
     lose_background(turn);
     resume_call(turn);
     lose_tool_calls(turn);
+    question::withdraw_all(turn);
     set_alarms(turn);
     let task = turn.task;
     if !turn.works() {
         // What was being made or looked into is lost, and whoever is called again must not wait for it.
-        if turn.session.launching || turn.session.interrupted {
+        if turn.session.launching || turn.session.counting || turn.session.interrupted {
             turn.rest(RestReason::Interrupted);
         }
         return Ok(());
     }
     if turn.session.launching {
-        turn.effect(Effect::Launch { task });
+        // What is still there of an old workplace goes first.
+        if turn.fields()?.leaving.is_none() {
+            turn.effect(Effect::Launch { task });
+        }
         return Ok(());
     }
     if turn.session.finishing.is_some() {
         turn.effect(Effect::RunChecks { task });
         return Ok(());
     }
-    if turn.session.interrupted && !turn.session.is_busy() {
+    if turn.session.counting && !turn.session.interrupted {
+        turn.effect(Effect::CountTokens { task });
+        return Ok(());
+    }
+    if turn.session.interrupted && (turn.session.counting || !turn.session.is_busy()) {
         turn.rest(RestReason::Interrupted);
     }
     next::advance(turn)

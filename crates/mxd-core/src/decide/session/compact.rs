@@ -1,36 +1,60 @@
 //! Compaction: a conversation that fills the model's window is summarised, and goes on from the summary.
 
-use super::answer;
+use super::answer::{self, Ending};
 use super::input::{Answer, Failure};
-use super::money::{self, Money, Settling};
+use super::money::{self, Money};
 use super::next::{self, Reading};
+use super::place::{self, Place};
 use super::turn::Turn;
+use crate::decide::text::cut as text_cut;
 use crate::decide::{Effect, Refusal};
 use crate::event::body::{
-    CacheBreak, CacheBreakReason, CompactMarker, CompactStarted, CompactedResume, MessagesConsumed,
-    RestReason, SummarizationRequest, TurnEnded, TurnPurpose,
+    CacheBreak, CacheBreakReason, CompactMarker, CompactStarted, CompactedResume, ContextCounted,
+    CountRequested, Counter, MessagesConsumed, RestReason, SummarizationRequest, TurnPurpose,
 };
 use crate::message::MessageKind;
 use crate::prompt::text;
+use crate::session::Load;
 
-/// Whether the conversation is to be summarised before the model is asked again: it is nearly full, or the user wants it.
-pub(super) fn is_due(turn: &Turn<'_, '_>) -> bool {
-    // A summary of a summary helps nobody.
-    turn.session.context.answers > 0 && (!wishes(turn).ids.is_empty() || fullness(turn) == Fullness::Full)
-}
-
+/// Whether the conversation is to be summarised before the model is asked again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fullness {
-    Fits,
-    Full,
+pub(super) enum Due {
+    /// It fits.
+    No,
+    /// It is nearly full, or the user wants it.
+    Now,
+    /// An estimate does not decide, and the provider can.
+    Unsure,
 }
 
-/// By estimate. Where the provider counts, its count has the last word: see [`counted`].
-fn fullness(turn: &Turn<'_, '_>) -> Fullness {
-    match threshold(turn) {
-        Some(threshold) if turn.session.context.estimate() > threshold => Fullness::Full,
-        Some(_) | None => Fullness::Fits,
+/// Whether it is due when the model is to read so much more. By estimate first; where that is close to the limit and not
+/// all of it was counted, the provider has the last word.
+pub(super) fn due(turn: &Turn<'_, '_>, more: Load) -> Due {
+    let mut context = turn.session.context;
+    // A summary of a summary helps nobody.
+    if context.answers == 0 {
+        return Due::No;
     }
+    if !wishes(turn).ids.is_empty() {
+        return Due::Now;
+    }
+    let (Some(threshold), Some(terms)) = (threshold(turn), turn.session.terms) else {
+        return Due::No;
+    };
+    let (counted, since) = context.known();
+    context.add(more);
+    let estimate = context.estimate();
+    let close = estimate.abs_diff(threshold) <= turn.plan.limits.count_within;
+    if close && terms.counts_tokens && since != Load::NONE && counted <= threshold {
+        return Due::Unsure;
+    }
+    if estimate > threshold { Due::Now } else { Due::No }
+}
+
+/// Has the provider count what is in the log. What is unread is not, and stays an estimate.
+pub(super) fn count(turn: &mut Turn<'_, '_>) {
+    turn.emit(CountRequested {});
+    turn.effect(Effect::CountTokens { task: turn.task });
 }
 
 /// The tokens that a request may have.
@@ -45,7 +69,7 @@ fn wishes(turn: &Turn<'_, '_>) -> Reading {
     let mut reading = Reading::default();
     for wish in wishes {
         reading.ids.push(wish.id);
-        reading.bytes = reading.bytes.saturating_add(wish.bytes);
+        reading.load = reading.load.and(wish.load());
     }
     reading
 }
@@ -53,10 +77,13 @@ fn wishes(turn: &Turn<'_, '_>) -> Reading {
 /// Asks the model for a summary.
 pub(super) fn begin(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     let (wishes, over) = (wishes(turn), next::end_of_waiting(turn));
-    let more = wishes.bytes + over.bytes() + text::INSTRUCTION.len();
+    let more = wishes.load.and(over.load()).and(Load::text(text::INSTRUCTION.len()));
     let Money::SetAside(amount) = money::set_aside(turn, more)? else {
         return Ok(());
     };
+    if place::take(turn) == Place::None {
+        return Ok(());
+    }
     let resting = match turn.session.rest {
         None => false,
         // It owes the turn that failed, unless that was a summary.
@@ -73,14 +100,27 @@ pub(super) fn begin(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The provider counted: the exact number replaces the estimate.
-pub(super) fn counted(turn: &mut Turn<'_, '_>, tokens: u64) -> Result<(), Refusal> {
-    let full = threshold(turn).is_some_and(|threshold| tokens > threshold);
-    let wanted = turn.inbox().wants_agent() || turn.session.owes_a_turn();
-    if !turn.works() || turn.session.is_busy() || !wanted || !full || turn.session.context.answers == 0 {
+/// The provider counted, or could not: then the estimate has to do.
+pub(super) fn counted(turn: &mut Turn<'_, '_>, outcome: Result<u64, String>) -> Result<(), Refusal> {
+    if !turn.session.counting {
+        return Err(Refusal::Late { task: turn.task, what: "a count" });
+    }
+    let counted = match outcome {
+        Ok(tokens) => ContextCounted { tokens, by: Counter::Provider },
+        Err(message) => {
+            let tokens = turn.session.context.estimate();
+            let message = text_cut(&message, turn.plan.limits.reason_chars);
+            let message = format!("the provider could not count the conversation: {message}");
+            turn.error("count", message, Some(format!("Its size is estimated: {tokens} tokens.")));
+            ContextCounted { tokens, by: Counter::Estimate }
+        }
+    };
+    turn.emit(counted);
+    if turn.is_broken_off() {
+        turn.break_off();
         return Ok(());
     }
-    begin(turn)
+    next::go_on(turn)
 }
 
 /// Takes back wishes for a summary of what is one already.
@@ -114,13 +154,7 @@ pub(super) fn summarised(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), 
     };
     let was_resting = turn.session.resting_before;
     let saved_tokens = turn.session.context.tokens;
-    turn.emit(TurnEnded {
-        stop_reason: answer.stop,
-        usage: answer.usage,
-        cost_usd: answer.cost,
-        calls: Vec::new(),
-    });
-    money::settle(turn, Settling::Cost(answer.cost));
+    answer::end_turn(turn, Ending { stop: answer.stop, usage: answer.usage, cost: answer.cost });
     turn.emit(CompactMarker { checkpoint: refreshed.checkpoint, saved_tokens });
     turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     turn.emit(refreshed.config);

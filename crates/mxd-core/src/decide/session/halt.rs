@@ -37,7 +37,7 @@ fn answer_unasked(turn: &mut Turn<'_, '_>, text: &str) {
 
 /// Stops the agent and every agent below it, at once. Their tasks stay in progress and do not start by themselves.
 pub(super) fn stop(turn: &mut Turn<'_, '_>, reason: Option<String>) -> Result<(), Refusal> {
-    let below = turn.plan.tree().tasks_below(turn.task);
+    let below = turn.plan.tree().descendants(turn.task);
     let tasks = [turn.task].into_iter().chain(below.iter().map(|node| node.id));
     let running: Vec<_> = tasks
         .filter(|id| turn.plan.tree().get(*id).is_some_and(|node| node.status() == Some(Status::InProgress)))

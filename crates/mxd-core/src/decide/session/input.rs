@@ -5,7 +5,7 @@ use crate::event::body::{
     ApprovalScope, CheckFinished, SessionConfig, StopReason, Thinking, ToolCall, ToolCallId, ToolResult,
     ToolVerdict, Usage, Verdict, WorktreeCreated,
 };
-use crate::id::{ApprovalId, ClarificationId};
+use crate::id::{ApprovalId, ClarificationId, TaskId};
 use crate::money::Usd;
 use crate::raw::RawJson;
 
@@ -23,6 +23,18 @@ pub enum SessionOp {
         /// Why.
         message: String,
     },
+    /// The checkout that was to be removed is gone.
+    WorktreeRemoved {
+        /// Where it was.
+        path: String,
+    },
+    /// The checkout that was to be removed stays.
+    WorktreeKept {
+        /// Where it is.
+        path: String,
+        /// Why.
+        message: String,
+    },
     /// The model answered.
     Answered(Answer),
     /// The model could not be asked.
@@ -31,6 +43,11 @@ pub enum SessionOp {
     Counted {
         /// The tokens.
         tokens: u64,
+    },
+    /// The provider could not count.
+    NotCounted {
+        /// Why.
+        message: String,
     },
     /// A tool call has an outcome.
     Settled(Settled),
@@ -70,6 +87,20 @@ pub enum SessionOp {
         /// The answer.
         answer: String,
     },
+    /// A tool server asks the user something in the course of a call.
+    AskForServer {
+        /// Names the question.
+        id: ClarificationId,
+        /// The server.
+        server: String,
+        /// What it asks.
+        question: String,
+    },
+    /// A question of a tool server is of no use any more.
+    WithdrawQuestion {
+        /// Which one.
+        id: ClarificationId,
+    },
     /// Nobody answered a question in time.
     ExpireQuestion {
         /// Which one.
@@ -92,6 +123,13 @@ pub enum SessionOp {
         /// The last commit that still counts.
         to: Seq,
     },
+    /// The user lets the task, which has not begun, go on from the conversation of another.
+    Fork {
+        /// Whose conversation.
+        source: TaskId,
+        /// The last commit of it that counts.
+        head: Seq,
+    },
     /// The user gives the task more money.
     Grant {
         /// How much more.
@@ -108,6 +146,8 @@ pub struct Launched {
     pub config: SessionConfig,
     /// What the agent has to know before its first message.
     pub header: String,
+    /// Tools about the tree that it does not have, by the name models use.
+    pub withheld: Vec<String>,
 }
 
 /// What a model answered.
@@ -122,9 +162,18 @@ pub struct Answer {
     /// What it used.
     pub usage: Usage,
     /// What that cost.
-    pub cost: Usd,
+    pub cost: Cost,
     /// The new start of the conversation, when it was asked to summarise.
     pub refreshed: Option<Box<Refreshed>>,
+}
+
+/// What a model call cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cost {
+    /// This much.
+    Known(Usd),
+    /// Its provider did not say.
+    Unknown,
 }
 
 /// A piece of an answer.
@@ -146,6 +195,18 @@ pub enum AnswerItem {
 }
 
 impl AnswerItem {
+    /// The bytes that stand in the conversation for it.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Thinking(thinking) => {
+                thinking.thinking.len() + thinking.signature.as_ref().map_or(0, String::len)
+            }
+            Self::Other { json, .. } => json.get().len(),
+            Self::Call(call) => call.tool.len() + call.tool_call_id.0.len() + call.input.get().len(),
+        }
+    }
+
     /// The call, if it is one.
     pub fn call(&self) -> Option<&ToolCall> {
         match self {
@@ -186,7 +247,7 @@ pub struct Failure {
     /// What it used all the same.
     pub usage: Usage,
     /// What that cost.
-    pub cost: Usd,
+    pub cost: Cost,
 }
 
 /// What a tool call came to.

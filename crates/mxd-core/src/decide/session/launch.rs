@@ -1,6 +1,7 @@
 //! The workplace of an agent: its checkout and the frozen start of its conversation.
 
 use super::input::Launched;
+use super::leave;
 use super::next::{self, Reading};
 use super::turn::Turn;
 use crate::decide::{Effect, Refusal, report, text};
@@ -8,24 +9,30 @@ use crate::event::body::{
     MessagePosted, NoticeSkipped, OrchestrationStarted, RestReason, TaskStarted, WorktreeFailed,
 };
 use crate::message::{Message, MessageKind, TaskComplete, WorkContext};
-use crate::tree::Status;
+use crate::session::Load;
+use crate::tree::{Leaving, Status};
 
 /// Whether the agent has to be given a workplace before it can be asked.
 pub(super) fn is_needed(turn: &Turn<'_, '_>) -> Result<bool, Refusal> {
-    let has_worktree = turn.is_root() || turn.fields()?.worktree_path.is_some();
+    let fields = turn.fields()?;
+    let has_worktree = turn.is_root() || (fields.worktree_path.is_some() && fields.leaving.is_none());
     Ok(!has_worktree || !turn.session.opened)
 }
 
-/// Has it made. That it is being made is written down first, so that nobody makes it twice.
+/// Has it made. That it is being made is written down first, so that nobody makes it twice. An old one goes before.
 pub(super) fn launch(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     let title = turn.node()?.title.clone();
     turn.emit(TaskStarted { title });
-    turn.effect(Effect::Launch { task: turn.task });
+    match turn.fields()?.leaving {
+        None => turn.effect(Effect::Launch { task: turn.task }),
+        Some(Leaving::Underway) => {}
+        Some(Leaving::Stuck) => leave::dismiss(turn),
+    }
     Ok(())
 }
 
 pub(super) fn launched(turn: &mut Turn<'_, '_>, launched: Launched) -> Result<(), Refusal> {
-    let Launched { worktree, config, header } = launched;
+    let Launched { worktree, config, header, withheld } = launched;
     // A checkout is there, whatever has become of the wish for it: it has to be known to be removed.
     if let Some(worktree) = worktree {
         turn.emit(worktree);
@@ -34,7 +41,7 @@ pub(super) fn launched(turn: &mut Turn<'_, '_>, launched: Launched) -> Result<()
         return Ok(());
     }
     let (model, provider) = (config.model.clone(), config.provider.clone());
-    turn.emit(OrchestrationStarted { resume: turn.session.begun, model, provider });
+    turn.emit(OrchestrationStarted { resume: turn.session.begun, model, provider, withheld });
     let fresh = !turn.session.opened;
     if fresh {
         turn.emit(config);
@@ -42,7 +49,7 @@ pub(super) fn launched(turn: &mut Turn<'_, '_>, launched: Launched) -> Result<()
     let mut first = Reading::default();
     if !header.is_empty() {
         let (id, body) = (turn.plan.new_id(), Message::from(WorkContext { content: header }));
-        first = Reading { ids: vec![id], bytes: body.bytes() };
+        first = Reading { ids: vec![id], load: Load::text(body.bytes()) };
         turn.emit(MessagePosted { id, body, wake: false });
     }
     if !turn.works() {

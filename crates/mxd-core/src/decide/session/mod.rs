@@ -10,8 +10,10 @@ mod finish;
 mod halt;
 mod input;
 mod launch;
+mod leave;
 mod money;
 mod next;
+mod place;
 mod question;
 mod route;
 mod settle;
@@ -20,7 +22,10 @@ mod tree_look;
 mod tree_tool;
 mod turn;
 
-pub use self::input::{Answer, AnswerItem, Check, Checked, Failure, Launched, Refreshed, SessionOp, Settled};
+pub use self::input::{
+    Answer, AnswerItem, Check, Checked, Cost, Failure, Launched, Refreshed, SessionOp, Settled,
+};
+pub(super) use self::place::call_queued;
 use self::turn::Turn;
 use super::plan::Plan;
 use super::{Actor, Refusal};
@@ -32,6 +37,26 @@ pub(super) fn let_go(plan: &mut Plan<'_>, task: TaskId) {
     if turn.session.asking.is_some() {
         answer::lost(&mut turn);
     }
+}
+
+/// A budget grew: who had stopped for want of money goes on.
+pub(super) fn resume_spent(plan: &mut Plan<'_>, owner: TaskId, text: &str) {
+    money::resume(&mut Turn::of(plan, owner), owner, text);
+}
+
+/// A node stands below another budget: who had stopped for want of money goes on.
+pub(super) fn resume_moved(plan: &mut Plan<'_>, moved: TaskId) {
+    money::resume_moved(&mut Turn::of(plan, moved), moved);
+}
+
+/// The checkout of a task is not wanted any more.
+pub(super) fn dismiss_worktree(plan: &mut Plan<'_>, task: TaskId) {
+    leave::dismiss(&mut Turn::of(plan, task));
+}
+
+/// A task is about to go, and its checkout with it. Nobody will hear how that went.
+pub(super) fn remove_worktree(plan: &mut Plan<'_>, task: TaskId) {
+    leave::remove(&mut Turn::of(plan, task));
 }
 
 /// A task is about to go: what it has left of its budget is another's.
@@ -50,20 +75,28 @@ pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result
         SessionOp::Boot => boot::boot(&mut turn),
         SessionOp::Launched(launched) => launch::launched(&mut turn, launched),
         SessionOp::LaunchFailed { message } => launch::failed(&mut turn, message),
+        SessionOp::WorktreeRemoved { path } => leave::removed(&mut turn, path),
+        SessionOp::WorktreeKept { path, message } => leave::kept(&mut turn, (&path, message)),
         SessionOp::Answered(answer) => answer::answered(&mut turn, answer),
         SessionOp::Failed(failure) => answer::failed(&mut turn, failure),
-        SessionOp::Counted { tokens } => compact::counted(&mut turn, tokens),
+        SessionOp::Counted { tokens } => compact::counted(&mut turn, Ok(tokens)),
+        SessionOp::NotCounted { message } => compact::counted(&mut turn, Err(message)),
         SessionOp::Settled(settled) => settle::settled(&mut turn, settled),
         SessionOp::AskUser { call, rule, call_hash } => settle::ask_user(&mut turn, call, (rule, call_hash)),
         SessionOp::Approve { id, verdict, scope } => settle::approve(&mut turn, id, (verdict, scope)),
         SessionOp::DecideTool { call, head, args } => tree_tool::decide(&mut turn, &call, (head, &args)),
         SessionOp::Checked(checked) => finish::checked(&mut turn, checked),
         SessionOp::AnswerQuestion { id, answer } => question::answer(&mut turn, id, answer),
+        SessionOp::AskForServer { id, server, question } => {
+            question::ask_for_server(&mut turn, id, (server, &question))
+        }
+        SessionOp::WithdrawQuestion { id } => question::withdraw(&mut turn, id),
         SessionOp::ExpireQuestion { id } => question::expire(&mut turn, id),
         SessionOp::Retry { turn: failed } => answer::retry(&mut turn, failed),
         SessionOp::Interrupt => halt::interrupt(&mut turn),
         SessionOp::Stop { reason } => halt::stop(&mut turn, reason),
         SessionOp::Rewind { to } => halt::rewind(&mut turn, to),
+        SessionOp::Fork { source, head } => tree_tool::fork_for_user(&mut turn, source, head),
         SessionOp::Grant { amount } => money::grant(&mut turn, amount),
     }
 }

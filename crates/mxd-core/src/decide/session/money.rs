@@ -8,6 +8,7 @@ use crate::event::body::{
 use crate::id::TaskId;
 use crate::message::NoticeTopic;
 use crate::money::Usd;
+use crate::session::Load;
 use crate::state::Reservation;
 
 /// Whether the next model call can be paid.
@@ -24,17 +25,18 @@ const WARNING: u64 = 80;
 const TOKENS_PER_PRICE: u128 = 1_000_000;
 
 /// Looks whether the next call can be paid, whatever it comes to; if not, the agent comes to rest. `more` is what the
-/// model reads besides what it has read: so many bytes.
-pub(super) fn set_aside(turn: &mut Turn<'_, '_>, more: usize) -> Result<Money, Refusal> {
+/// model reads besides what it has read.
+pub(super) fn set_aside(turn: &mut Turn<'_, '_>, more: Load) -> Result<Money, Refusal> {
     let Some(owner) = turn.plan.state.budget_owner(turn.task) else {
         return Ok(Money::SetAside(worst_case(turn, more).unwrap_or(Usd::ZERO)));
     };
     let left = left(turn, owner.id);
     let warning = warning(turn, owner.id);
-    let wanted = worst_case(turn, more.saturating_add(warning.as_ref().map_or(0, String::len)));
+    let told = Load::text(warning.as_ref().map_or(0, |warning| warning.warning.len()));
+    let wanted = worst_case(turn, more.and(told));
     if let Some(amount) = wanted.filter(|amount| *amount <= left) {
         if let Some(warning) = warning {
-            turn.emit(BudgetWarning { warning });
+            turn.emit(warning);
         }
         return Ok(Money::SetAside(amount));
     }
@@ -66,7 +68,7 @@ fn left(turn: &Turn<'_, '_>, owner: TaskId) -> Usd {
 }
 
 /// What the next call costs at the very most; none when the prices are not known.
-fn worst_case(turn: &Turn<'_, '_>, more: usize) -> Option<Usd> {
+fn worst_case(turn: &Turn<'_, '_>, more: Load) -> Option<Usd> {
     let (terms, mut context) = (turn.session.terms?, turn.session.context);
     context.add(more);
     let read = context.worst().min(terms.context_window);
@@ -75,20 +77,22 @@ fn worst_case(turn: &Turn<'_, '_>, more: usize) -> Option<Usd> {
     Usd::from_micros(u64::try_from(total.div_ceil(TOKENS_PER_PRICE)).ok()?)
 }
 
-/// What an agent is told when its money runs out, once.
-fn warning(turn: &Turn<'_, '_>, owner: TaskId) -> Option<String> {
+/// What an agent is told when its money runs out: once, and again when it had got more.
+fn warning(turn: &Turn<'_, '_>, owner: TaskId) -> Option<BudgetWarning> {
     let fields = turn.plan.tree().get(owner)?.task()?;
     let settled = turn.settled.iter().filter(|settled| settled.owner == Some(owner));
     let spent =
         settled.fold(fields.spent_usd, |sum, settled| sum.checked_add(settled.cost).unwrap_or(Usd::MAX));
     let budget = fields.budget_usd.filter(|budget| *budget > Usd::ZERO)?;
-    if turn.session.warned || spent.micros() < budget.micros() / 100 * WARNING {
+    let told = turn.session.warned_of.is_some_and(|told| budget <= told);
+    if told || spent.micros() < budget.micros() / 100 * WARNING {
         return None;
     }
-    Some(format!(
+    let warning = format!(
         "{spent} of the budget of {budget} is spent. Finish what matters most, commit, and report; \
          no model call is made that could exceed it."
-    ))
+    );
+    Some(BudgetWarning { warning, budget_usd: Some(budget) })
 }
 
 /// The call has ended: what it cost is spent, the rest of what was set aside is free again.
@@ -97,11 +101,11 @@ pub(super) fn settle(turn: &mut Turn<'_, '_>, cost: Settling) {
         turn.plan.state.reservations().iter().filter(|(_, reservation)| reservation.asker == turn.task);
     let mine: Vec<_> = mine.map(|(id, reservation)| (*id, *reservation)).collect();
     for (id, Reservation { owner, amount: reserved, .. }) in mine {
-        let cost = match cost {
-            Settling::Cost(cost) => cost,
-            Settling::All => reserved,
+        let (cost, worst_case) = match cost {
+            Settling::Cost(cost) => (cost, false),
+            Settling::All => (reserved, true),
         };
-        turn.emit(BudgetSettled { id, amount_usd: cost });
+        turn.emit(BudgetSettled { id, amount_usd: cost, worst_case });
         turn.settled.push(Settled { owner, reserved, cost });
         if let Some(owner) = owner.filter(|_| cost < reserved) {
             resume(turn, owner, "Money that was set aside for another is free again. Go on.");
@@ -165,17 +169,37 @@ pub(super) fn grant(turn: &mut Turn<'_, '_>, amount: Usd) -> Result<(), Refusal>
 
 /// Lets those go on who pay from this budget and had stopped for want of money. Who still lacks some stays as it is.
 pub(super) fn resume(turn: &mut Turn<'_, '_>, owner: TaskId, text: &str) {
-    let below = turn.plan.tree().tasks_below(owner);
-    let all = [owner].into_iter().chain(below.iter().map(|node| node.id));
-    let short: Vec<TaskId> = all
-        .filter(|id| turn.plan.state.session(*id).rest() == Some(&RestReason::Spent))
-        .filter(|id| *id == owner || pays_from(turn, *id, owner))
-        .collect();
-    for task in short {
-        if turn.plan.state.inbox(task).wants_agent() {
-            turn.effect(Effect::Wake { task });
+    let payers = tasks_from(turn, owner).filter(|id| *id == owner || pays_from(turn, *id, owner));
+    let payers: Vec<TaskId> = payers.collect();
+    call_spent(turn, &payers, text);
+}
+
+/// Lets those go on who stand below another budget now, because they were moved. Who has its own pays from that.
+pub(super) fn resume_moved(turn: &mut Turn<'_, '_>, moved: TaskId) {
+    let state = turn.plan.state;
+    let paid_from_above = |id: &TaskId| {
+        let owner = state.budget_owner(*id);
+        owner.is_none_or(|owner| !state.tree().is_in_subtree(owner.id, moved))
+    };
+    let payers: Vec<TaskId> = tasks_from(turn, moved).filter(paid_from_above).collect();
+    call_spent(turn, &payers, "You stand below another budget now. Go on.");
+}
+
+/// The node and everything below it.
+fn tasks_from<'p>(turn: &Turn<'_, 'p>, top: TaskId) -> impl Iterator<Item = TaskId> + use<'p> {
+    let below = turn.plan.tree().descendants(top);
+    [top].into_iter().chain(below.into_iter().map(|node| node.id))
+}
+
+fn call_spent(turn: &mut Turn<'_, '_>, payers: &[TaskId], text: &str) {
+    for task in payers {
+        if turn.plan.state.session(*task).rest() != Some(&RestReason::Spent) {
+            continue;
+        }
+        if turn.plan.state.inbox(*task).wants_agent() {
+            turn.effect(Effect::Wake { task: *task });
         } else {
-            turn.tell(task, NoticeTopic::Budget, text.to_owned());
+            turn.tell(*task, NoticeTopic::Budget, text.to_owned());
         }
     }
 }
@@ -183,7 +207,7 @@ pub(super) fn resume(turn: &mut Turn<'_, '_>, owner: TaskId, text: &str) {
 /// Whether a task without a budget of its own is paid from this one.
 fn pays_from(turn: &Turn<'_, '_>, task: TaskId, owner: TaskId) -> bool {
     let tree = turn.plan.tree();
-    let itself = tree.get(task).into_iter();
+    let itself = tree.get(task).into_iter().filter(|node| node.task().is_some());
     let mut line = itself.chain(tree.tasks_above(task)).take_while(|node| node.id != owner);
     line.all(|node| node.task().is_some_and(|fields| fields.budget_usd.is_none()))
 }

@@ -1,8 +1,9 @@
 //! What comes next for an agent.
 
-use super::compact::{self, Dropped};
+use super::compact::{self, Dropped, Due};
 use super::launch;
 use super::money::{self, Money};
+use super::place::{self, Place};
 use super::route::Route;
 use super::turn::{Kind, Turn};
 use crate::decide::{Effect, Refusal};
@@ -13,7 +14,7 @@ use crate::id::MessageId;
 use crate::message::{MessageKind, NoticeTopic};
 use crate::money::Usd;
 use crate::prompt::text::{self, Pending, PendingTask};
-use crate::session::repeated;
+use crate::session::{Load, repeated};
 use crate::tree::Status;
 
 /// Running sub-tasks that are named one by one.
@@ -31,13 +32,18 @@ pub(super) fn advance(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     if compact::drop_idle_wishes(turn) == Dropped::AllThatCalled {
         return Ok(());
     }
-    go_on(turn)
+    go_on(turn)?;
+    place::leave_queue(turn);
+    Ok(())
 }
 
 /// Asks the model, in a workplace.
 pub(super) fn go_on(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     if launch::is_needed(turn)? {
-        return launch::launch(turn);
+        return match place::take(turn) {
+            Place::Free => launch::launch(turn),
+            Place::None => Ok(()),
+        };
     }
     ask(turn, Reading::default())
 }
@@ -46,7 +52,7 @@ pub(super) fn go_on(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     pub(super) ids: Vec<MessageId>,
-    pub(super) bytes: usize,
+    pub(super) load: Load,
 }
 
 /// Asks the model, unless something has to be done before. `first` is what it reads before its other messages.
@@ -54,13 +60,25 @@ pub(super) fn ask(turn: &mut Turn<'_, '_>, first: Reading) -> Result<(), Refusal
     if used_up(turn)? || goes_in_circles(turn)? {
         return Ok(());
     }
-    if compact::is_due(turn) {
-        return compact::begin(turn);
-    }
     let (reading, over) = (reading(turn, first), end_of_waiting(turn));
-    let Money::SetAside(amount) = money::set_aside(turn, reading.bytes + over.bytes())? else {
+    let more = reading.load.and(over.load());
+    match compact::due(turn, more) {
+        Due::Now => return compact::begin(turn),
+        Due::Unsure => {
+            if place::take(turn) == Place::Free {
+                compact::count(turn);
+            }
+            return Ok(());
+        }
+        Due::No => {}
+    }
+    let Money::SetAside(amount) = money::set_aside(turn, more)? else {
         return Ok(());
     };
+    // Asked last: who could not begin anyway keeps nobody waiting.
+    if place::take(turn) == Place::None {
+        return Ok(());
+    }
     over.tell(turn);
     if !reading.ids.is_empty() {
         turn.emit(MessagesConsumed { message_ids: reading.ids });
@@ -81,19 +99,20 @@ pub(super) fn start(turn: &mut Turn<'_, '_>, purpose: TurnPurpose, amount: Usd) 
 /// What the agent reads now: what it has to know first, then the rest in the order in which it came.
 fn reading(turn: &Turn<'_, '_>, first: Reading) -> Reading {
     let limits = turn.plan.limits;
-    let Reading { mut ids, mut bytes } = first;
+    let Reading { mut ids, mut load } = first;
+    let most = u64::try_from(limits.message_bytes_per_turn).unwrap_or(u64::MAX);
     let (context, rest): (Vec<_>, Vec<_>) =
         turn.inbox().pending().partition(|message| message.kind == MessageKind::WorkContext);
     let room = limits.messages_per_turn.saturating_sub(ids.len());
     for message in context.into_iter().chain(rest).take(room) {
-        let more = bytes.saturating_add(message.bytes);
-        if more > limits.message_bytes_per_turn && !ids.is_empty() {
+        let more = load.and(message.load());
+        if more.bytes > most && !ids.is_empty() {
             break;
         }
-        bytes = more;
+        load = more;
         ids.push(message.id);
     }
-    Reading { ids, bytes }
+    Reading { ids, load }
 }
 
 /// The result of the `yield` or `done` in which the agent waited, if it did.
@@ -106,8 +125,8 @@ pub(super) fn end_of_waiting(turn: &Turn<'_, '_>) -> Over {
 }
 
 impl Over {
-    pub(super) fn bytes(&self) -> usize {
-        self.0.as_ref().map_or(0, |(_, text)| text.len())
+    pub(super) fn load(&self) -> Load {
+        Load::text(self.0.as_ref().map_or(0, |(_, text)| text.len()))
     }
 
     pub(super) fn tell(self, turn: &mut Turn<'_, '_>) {

@@ -43,8 +43,9 @@ fn line(turn: &Turn<'_, '_>, (node, depth): (&Node, usize), look: &GetTree) -> S
         TreeFormat::Flat => String::new(),
     };
     let state = node.status().map_or("folder", Status::name);
+    let waits = turn.plan.state.session(node.id).queued().map_or("", |_| ", waiting for a free place");
     let you = if node.id == turn.task { " (you)" } else { "" };
-    let mut text = format!("{indent}{} [{state}] {}{you}", node.id, node.title);
+    let mut text = format!("{indent}{} [{state}{waits}] {}{you}", node.id, node.title);
     if let (TreeFormat::Flat, Some(parent)) = (look.format, node.parent_id) {
         text += &format!(" (below {parent})");
     }
@@ -79,6 +80,8 @@ pub(super) fn task(turn: &Turn<'_, '_>, id: TaskId) -> Result<String, Refusal> {
             let after: Vec<String> = task.after.iter().map(ToString::to_string).collect();
             lines.push(format!("waits for: {}", after.join(", ")));
         }
+        lines.extend(task.manifest.iter().map(|manifest| format!("manifest: {manifest}")));
+        lines.extend(task.skill.iter().map(|skill| format!("skill: {skill}")));
         lines.extend(task.checks.iter().map(|check| format!("check: {check}")));
         lines.push(format!("unread messages: {}", turn.plan.state.inbox(id).len()));
     }

@@ -14,7 +14,7 @@ use crate::decide::{
 use crate::event::body::{BudgetTransferred, ForkMarker, InitialStatus, ToolCallId};
 use crate::id::TaskId;
 use crate::money::Usd;
-use crate::prompt::text::{ForkSide, fork_result};
+use crate::prompt::text::{ForkSide, fork_result, withheld};
 use crate::raw::RawJson;
 use crate::tool::orchestrator::{
     CreateTask, ForkTaskContext, Orchestrator, SERVER, SendMessage, TaskRef, UpdateTask,
@@ -31,6 +31,8 @@ pub(super) fn decide(
     let name = tool.strip_prefix(&format!("mcp__{SERVER}__")).unwrap_or(&tool).to_owned();
     let (text, kind) = if turn.session.interrupted || turn.is_stopped() || !turn.works() {
         ("Not done: the turn was broken off.".to_owned(), Kind::Error)
+    } else if turn.session.is_withheld(&tool) {
+        (withheld(&name), Kind::Error)
     } else {
         match Orchestrator::parse(&name, args.get()) {
             Err(error) => (error.for_model(), Kind::Error),
@@ -134,6 +136,8 @@ fn create(turn: &mut Turn<'_, '_>, wish: CreateTask) -> Result<String, Refusal> 
         status,
         after,
         checks: wish.checks,
+        manifest: wish.manifest.filter(|path| !path.trim().is_empty()),
+        skill: wish.skill.filter(|name| !name.trim().is_empty()),
         color: wish.color.map(Color),
         persistent: wish.persistent.map(Persistence::from),
         ..NewTask::new(parent, wish.title, wish.description)
@@ -251,18 +255,40 @@ fn send(turn: &mut Turn<'_, '_>, wish: SendMessage) -> Result<String, Refusal> {
 /// Lets a task go on from another's conversation: a pointer to it, no copy.
 fn fork(turn: &mut Turn<'_, '_>, wish: &ForkTaskContext, head: Seq) -> Result<String, Refusal> {
     let (source, target) = (find(turn, &wish.source_task_id)?, find(turn, &wish.target_task_id)?);
-    turn.plan.task(source, "have a conversation")?;
-    let (node, _) = turn.plan.task(target, "have a conversation")?;
     let agent = turn.task;
     if source == target || !turn.plan.tree().is_in_subtree(target, agent) || target == agent {
         return Err(Refusal::OutsideSubtree { agent, task: target, wanted: "fork into" });
     }
+    point_to(turn, (source, head), target)?;
+    Ok(fork_result(&ForkSide::Caller { target }))
+}
+
+/// The same as a wish of the user, who may do it anywhere in the tree.
+pub(super) fn fork_for_user(turn: &mut Turn<'_, '_>, source: TaskId, head: Seq) -> Result<(), Refusal> {
+    if turn.plan.actor != Actor::User {
+        return Err(Refusal::UserOnly { wanted: "fork a conversation anywhere in the tree" });
+    }
+    let target = turn.task;
+    if source == target {
+        return Err(Refusal::NothingToFork { task: source });
+    }
+    point_to(turn, (source, head), target)
+}
+
+fn point_to(turn: &mut Turn<'_, '_>, (source, head): (TaskId, Seq), target: TaskId) -> Result<(), Refusal> {
+    turn.plan.task(source, "have a conversation")?;
+    let (node, _) = turn.plan.task(target, "have a conversation")?;
     let begun = turn.plan.state.session(target);
     if begun.is_open() || begun.is_busy() || begun.life().turns > 0 {
         return Err(Refusal::AlreadyBegun { task: target });
     }
-    if !turn.plan.state.session(source).is_open() {
+    let begins = turn.plan.state.session(source);
+    if !begins.is_open() {
         return Err(Refusal::NothingToFork { task: source });
+    }
+    let limit = turn.plan.limits.fork_depth;
+    if begins.lineage().len() >= limit {
+        return Err(Refusal::TooManyForks { task: source, limit });
     }
     let marker = ForkMarker {
         source_task_id: source,
@@ -271,7 +297,7 @@ fn fork(turn: &mut Turn<'_, '_>, wish: &ForkTaskContext, head: Seq) -> Result<St
         target_description: Some(node.description.clone()),
     };
     turn.plan.emit(target, marker);
-    Ok(fork_result(&ForkSide::Caller { target }))
+    Ok(())
 }
 
 fn shown(id: Option<TaskId>) -> String {

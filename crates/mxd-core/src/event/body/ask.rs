@@ -18,6 +18,9 @@ pub struct ClarificationRequested {
     /// The rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// The tool server that asks in the course of a call, and is told the answer; none when the agent asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
 }
 
 /// The user answered.

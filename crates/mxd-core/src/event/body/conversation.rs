@@ -174,6 +174,33 @@ pub struct Terms {
     pub counts_tokens: bool,
 }
 
+/// The provider is asked how many tokens the conversation has, because an estimate does not decide whether it fits.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountRequested {}
+
+/// How many tokens the conversation has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextCounted {
+    /// So many.
+    pub tokens: u64,
+    /// Who says so.
+    pub by: Counter,
+}
+
+/// Who counts tokens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counter {
+    /// The provider.
+    Provider,
+    /// Nobody: the provider could not, and this is an estimate.
+    Estimate,
+    /// Something a newer version knows.
+    #[serde(untagged)]
+    Other(String),
+}
+
 /// A summary was begun. Without a later `compact_marker` it is no boundary.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -41,6 +41,9 @@ pub struct BudgetSettled {
     pub id: ReservationId,
     /// What it cost.
     pub amount_usd: Usd,
+    /// Whether nobody said what it cost, and this is all that had been set aside.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub worst_case: bool,
 }
 
 /// The task hands back what it did not need.
@@ -59,6 +62,9 @@ pub struct BudgetRefunded {
 pub struct BudgetWarning {
     /// What it is told.
     pub warning: String,
+    /// The budget it is told about: when there is more, it is told again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_usd: Option<Usd>,
 }
 
 /// The task has spent what it had.

@@ -38,9 +38,20 @@ pub struct TurnEnded {
     pub usage: Usage,
     /// What that cost.
     pub cost_usd: Usd,
+    /// Whether nobody said what it cost: then all that was set aside for it counts as spent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cost_unknown: bool,
+    /// Bytes of its answer that the usage does not count, because it was not told or is not the last word.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub answer_bytes: u64,
     /// The tools it calls, in order; what it wants of them is in the `tool_call` events.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallMade>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// A call of a tool, without its arguments.
@@ -65,6 +76,9 @@ pub struct OrchestrationStarted {
     pub model: String,
     /// Its provider.
     pub provider: String,
+    /// Tools about the tree that it does not have, by the name models use.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
 }
 
 /// An agent has ended, with the totals of its run.
@@ -169,6 +183,14 @@ pub enum DoneStatus {
 pub struct AgentRested {
     /// Why.
     pub why: RestReason,
+}
+
+/// As many agents work as may work at once: this one waits for a free place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentQueued {
+    /// Its number among those who wait: lower ones come first.
+    pub ticket: u64,
 }
 
 /// Why an agent does not go on by itself.

@@ -15,6 +15,14 @@ pub struct WorktreeCreated {
     pub base: String,
 }
 
+/// The checkout is not wanted any more and is being removed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WorktreeDismissed {
+    /// Where it is.
+    pub path: String,
+}
+
 /// The checkout is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

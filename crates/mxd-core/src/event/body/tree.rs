@@ -44,6 +44,12 @@ pub struct TaskCreated {
     /// Commands that have to succeed on its work before it can be passed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
+    /// The manifest its agent works under, a file of the repository: it only takes away from what the task above has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manifest: Option<String>,
+    /// The skill its agent works by, which lists the tools it may use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skill: Option<String>,
     /// Who created it.
     pub edited_by: EditedBy,
 }

@@ -21,6 +21,8 @@ pub const TAGS: &[&str] = &[
     "task_description",
     "user_request",
     "skills",
+    "skill",
+    "servers",
 ];
 
 /// Bytes of a value beside a tag.
@@ -54,6 +56,11 @@ impl Fence {
     pub fn around(self, text: &str, max_bytes: usize) -> String {
         let inside = guarded(&cut(CleanText::clean(text, usize::MAX).text(), max_bytes));
         format!("{}>\n{}\n</{}>", self.head, inside.trim_end_matches('\n'), self.tag)
+    }
+
+    /// The fence with the program's own words inside, in which those of others stand fenced already.
+    pub(super) fn around_own(self, text: &str, max_bytes: usize) -> String {
+        format!("{}>\n{}\n</{}>", self.head, cut(text, max_bytes).trim_end_matches('\n'), self.tag)
     }
 
     /// The fence with nothing inside.

@@ -43,7 +43,7 @@ pub fn message(at: Millis, message: &Message) -> String {
         Message::BackgroundComplete(ended) => background_complete(ended),
         Message::Compact(_) => notice("The user asked to summarise the conversation now."),
         Message::WorkContext(context) => {
-            Fence::new("work_context").around(&context.content, Limits::DEFAULT.message_bytes)
+            Fence::new("work_context").around_own(&context.content, Limits::DEFAULT.message_bytes)
         }
         Message::Interrupt(_) => notice(
             "The user interrupted your turn. What was running was stopped. Wait for what the user says next.",

@@ -13,6 +13,7 @@ mod memory;
 mod message;
 mod notice;
 mod stamp;
+mod tools;
 mod waiting;
 
 pub use budget::Funds;
@@ -25,6 +26,7 @@ pub use memory::{CURATION, Memory, MemoryChange, PATH as MEMORY_PATH};
 pub use message::message;
 pub use notice::Notice;
 pub use stamp::stamp;
+pub use tools::{active_skill, tool_troubles, withheld};
 pub use waiting::{ForkSide, Pending, PendingTask, fork_result, woken_after_done, yield_result};
 
 /// What every agent reads first. One text for all of them, so that all of them share it in the provider's cache.

@@ -16,6 +16,8 @@ pub const MAX_CHECKS: usize = 16;
 /// The longest command of a check, in bytes.
 pub const CHECK_BYTES: usize = 2_000;
 
+/// Characters of the path of a manifest, or of the name of a skill.
+const NAME_CHARS: usize = Limits::DEFAULT.name_chars;
 const AFTER: usize = Limits::DEFAULT.after_entries;
 const CHILDREN: usize = Limits::DEFAULT.children_per_node;
 
@@ -62,6 +64,16 @@ pub struct CreateTask {
     /// old one (`continue`). Root task only.
     #[serde(default)]
     pub persistent: Option<Comeback>,
+    /// A manifest of the repository, such as `agents/reader.json`, that its agent works under. It can only take away from
+    /// what your own task has. Left out, the agent has what you have.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = NAME_CHARS))]
+    pub manifest: Option<String>,
+    /// One of the skills you know of, that its agent works by: the agent is given its text, and has only the tools it
+    /// lists.
+    #[serde(default)]
+    #[schemars(length(min = 1, max = NAME_CHARS))]
+    pub skill: Option<String>,
 }
 
 /// What becomes of the conversation of a task that comes back.

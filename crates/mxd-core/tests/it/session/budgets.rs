@@ -1,13 +1,15 @@
 //! Money: set aside before a call, settled after it, handed down and back, and never more than there is.
 
-use mxd_core::decide::{Actor, NewTask, Op, Reach, SessionOp};
+use mxd_core::change::Change;
+use mxd_core::decide::{Actor, Cost, NewTask, Op, Place, Post, Reach, SessionOp, TaskPatch};
 use mxd_core::event::EventBody;
-use mxd_core::event::body::{RestReason, StopReason};
+use mxd_core::event::body::{BlobId, Image, RestReason, StopReason, Usage};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
 
-use super::script::{answer, cents, done, malformed, mxd, results, run, usd, yields};
+use super::script::{answer, cents, done, id, malformed, mxd, results, run, settled, text, usd, yields};
 use super::stage::{Outcome, Stage};
+use crate::world::message_id;
 
 fn grant(stage: &mut Stage, task: TaskId, amount: Usd) -> Outcome {
     stage.steer(task, SessionOp::Grant { amount })
@@ -28,7 +30,7 @@ fn left(stage: &Stage, task: TaskId) -> Usd {
 fn answers(stage: &mut Stage, task: TaskId, call: &str, cost: Usd) -> Outcome {
     let (turn, _) = stage.asked(task);
     let mut answer = answer(turn, vec![run(call)], StopReason::ToolUse);
-    answer.cost = cost;
+    answer.cost = Cost::Known(cost);
     stage.session(task, SessionOp::Answered(answer))
 }
 
@@ -71,7 +73,7 @@ fn who_waited_in_a_yield_without_money_goes_on_with_money() {
     stage.say(child, "begin");
     let (turn, _) = stage.asked(task);
     let mut answer = answer(turn, vec![yields("y")], StopReason::ToolUse);
-    answer.cost = cents(5);
+    answer.cost = Cost::Known(cents(5));
     stage.session(task, SessionOp::Answered(answer));
     stage.say(task, "go on");
     assert_eq!(stage.rest(task), Some(&RestReason::Spent));
@@ -227,4 +229,166 @@ fn a_budget_and_prices_that_nobody_knows_do_not_go_together() {
     let outcome = stage.launches(root);
     let exceeded = outcome.of(root).any(|body| matches!(body, EventBody::BudgetExceeded(_)));
     assert!(exceeded && !stage.is_asking(root), "{:?}", outcome.names());
+}
+
+fn reserved(stage: &Stage) -> Usd {
+    stage.state.reservations().values().next().expect("money is set aside").amount
+}
+
+fn picture() -> Image {
+    Image { media_type: "image/png".into(), blob: BlobId("b".into()) }
+}
+
+#[test]
+fn pictures_are_paid_for_whoever_sends_them() {
+    // A picture has 12,000 tokens at the very most, and a thousand tokens cost a cent.
+    let most = cents(12);
+    let mut stage = Stage::new();
+    let task = with(&mut stage, usd(5));
+    let before = reserved(&stage);
+    stage.calls(task, vec![run("a")]);
+    let mut shown = settled(&id("a"), "a picture");
+    shown.result.images = vec![picture(), picture()];
+    stage.session(task, SessionOp::Settled(shown));
+    assert!(reserved(&stage) > most.checked_add(most).unwrap(), "two of a tool: {}", reserved(&stage));
+    stage.calls(task, vec![run("b")]);
+    stage.returns(task, "b", "fine");
+    assert!(reserved(&stage) < before, "what was billed is known");
+    stage.calls(task, vec![run("c")]);
+    let post = Post { images: vec![picture()], ..Post::text("look") };
+    stage.user(Op::SendMessage { id: message_id(7), to: task, post });
+    stage.returns(task, "c", "fine");
+    assert!(reserved(&stage) > most, "one of the user: {}", reserved(&stage));
+}
+
+#[test]
+fn a_call_whose_price_nobody_tells_costs_all_that_was_set_aside_and_that_is_marked() {
+    let mut stage = Stage::new();
+    let task = with(&mut stage, usd(5));
+    let (root, worst) = (stage.root(), reserved(&stage));
+    let (turn, _) = stage.asked(task);
+    let answer =
+        mxd_core::decide::Answer { cost: Cost::Unknown, ..answer(turn, vec![run("a")], StopReason::ToolUse) };
+    let outcome = stage.session(task, SessionOp::Answered(answer));
+    let marked = outcome.of(task).any(|body| match body {
+        EventBody::TurnEnded(ended) => ended.cost_unknown && ended.cost_usd == worst,
+        _ => false,
+    });
+    let settled = outcome.of(task).any(|body| match body {
+        EventBody::BudgetSettled(settled) => settled.worst_case && settled.amount_usd == worst,
+        _ => false,
+    });
+    assert!(marked && settled, "{outcome:?}");
+    assert_eq!(left(&stage, root), usd(5).checked_sub(worst).unwrap());
+}
+
+#[test]
+fn words_that_nobody_counted_are_paid_for_by_their_bytes() {
+    for (stop, usage) in [
+        (StopReason::ToolUse, Usage::default()),
+        (StopReason::Cancelled, Usage { input_tokens: 50, output_tokens: 1, ..Usage::default() }),
+    ] {
+        let mut stage = Stage::new();
+        let task = with(&mut stage, usd(5));
+        let (turn, _) = stage.asked(task);
+        let said = vec![text(&"x".repeat(30_000)), run("a")];
+        let mut answer = answer(turn, said, stop.clone());
+        answer.usage = usage;
+        stage.session(task, SessionOp::Answered(answer));
+        if stop == StopReason::ToolUse {
+            stage.returns(task, "a", "fine");
+        } else {
+            stage.say(task, "go on");
+        }
+        assert!(reserved(&stage) > cents(30), "{stop:?}: {}", reserved(&stage));
+    }
+}
+
+/// A worker without money of its own below one that has some, come to rest for want of it.
+fn short(stage: &mut Stage) -> (TaskId, TaskId, TaskId) {
+    let root = stage.root();
+    let poor = stage.create(NewTask { budget: Some(cents(1)), ..NewTask::new(root, "poor", "d") });
+    let middle = stage.task(poor, "middle");
+    let task = stage.task(middle, "task");
+    stage.begin(task);
+    assert_eq!(stage.rest(task), Some(&RestReason::Spent));
+    (poor, middle, task)
+}
+
+#[test]
+fn more_money_reaches_everybody_who_is_paid_from_it() {
+    let more: [fn(TaskId) -> Op; 3] = [
+        |task| Op::Session { task, op: SessionOp::Grant { amount: usd(1) } },
+        |task| {
+            let patch = TaskPatch { budget: Change::Set(usd(1)), ..TaskPatch::default() };
+            Op::UpdateTask { task, patch }
+        },
+        |task| {
+            let patch = TaskPatch { budget: Change::Clear, ..TaskPatch::default() };
+            Op::UpdateTask { task, patch }
+        },
+    ];
+    for op in more {
+        let mut stage = Stage::new();
+        let (poor, _, task) = short(&mut stage);
+        stage.user(op(poor));
+        assert!(stage.is_asking(task), "{:?}", op(poor));
+    }
+}
+
+#[test]
+fn less_money_calls_nobody() {
+    let mut stage = Stage::new();
+    let (poor, _, task) = short(&mut stage);
+    let patch = TaskPatch { budget: Change::Set(Usd::ZERO), ..TaskPatch::default() };
+    let outcome = stage.user(Op::UpdateTask { task: poor, patch });
+    assert_eq!(outcome.of(task).count(), 0, "{:?}", outcome.names());
+    assert_eq!(stage.rest(task), Some(&RestReason::Spent));
+}
+
+#[test]
+fn who_is_moved_below_another_budget_goes_on() {
+    for whole in [true, false] {
+        let mut stage = Stage::new();
+        let (_, middle, task) = short(&mut stage);
+        let root = stage.root();
+        let rich = stage.create(NewTask { budget: Some(usd(1)), ..NewTask::new(root, "rich", "d") });
+        let moved = if whole { middle } else { task };
+        stage.user(Op::MoveTask { task: moved, parent: rich, place: Place::Last });
+        assert!(stage.is_asking(task), "with what stands above it: {whole}");
+    }
+}
+
+#[test]
+fn who_has_its_own_money_is_not_called_by_a_move() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    let task = stage.create(NewTask { budget: Some(cents(1)), ..NewTask::new(root, "t", "d") });
+    stage.begin(task);
+    let rich = stage.create(NewTask { budget: Some(usd(1)), ..NewTask::new(root, "rich", "d") });
+    stage.user(Op::MoveTask { task, parent: rich, place: Place::Last });
+    assert_eq!(stage.rest(task), Some(&RestReason::Spent));
+    assert!(!stage.is_asking(task));
+}
+
+#[test]
+fn a_warning_comes_again_when_there_was_more_and_that_runs_out_too() {
+    let mut stage = Stage::new();
+    let task = with(&mut stage, cents(50));
+    let root = stage.root();
+    let mut warned = Vec::new();
+    for n in 1..=16 {
+        if n == 9 {
+            grant(&mut stage, root, cents(50));
+        }
+        answers(&mut stage, task, &format!("c{n}"), cents(5));
+        let outcome = stage.returns(task, &format!("c{n}"), &format!("fine {n}"));
+        if outcome.has("budget_warning") {
+            warned.push(n);
+        }
+        if !stage.is_asking(task) {
+            break;
+        }
+    }
+    assert_eq!(warned, [8, 16], "at 40 of 50 cents, and at 80 of 100");
 }

@@ -1,7 +1,8 @@
 //! Conversations that grow too long are summarised and go on.
 
-use mxd_core::decide::{Actor, Op, SessionOp};
-use mxd_core::event::body::{RestReason, StopReason, TurnPurpose, Usage};
+use mxd_core::decide::{Actor, Effect, Op, SessionOp};
+use mxd_core::event::EventBody;
+use mxd_core::event::body::{RestReason, StopReason, Terms, TurnPurpose, Usage};
 use mxd_core::id::TaskId;
 use mxd_core::message::{Compact, Message};
 
@@ -173,17 +174,85 @@ fn an_interrupted_summary_is_not_part_of_the_conversation() {
     assert_eq!(purpose(&stage, root), Some(TurnPurpose::Summary), "it is as full as before");
 }
 
+/// A root at a model that counts, with so many tokens known and so many bytes since then.
+fn nearly(stage: &mut Stage, tokens: u64, bytes: usize) -> (TaskId, Outcome) {
+    stage.terms = stage.terms.map(|terms| Terms { counts_tokens: true, ..terms });
+    let root = stage.root();
+    stage.begin(root);
+    fills(stage, root, tokens);
+    let outcome = stage.returns(root, "a", &"x".repeat(bytes));
+    (root, outcome)
+}
+
 #[test]
-fn an_exact_count_begins_a_summary_only_for_who_has_something_to_do() {
+fn close_to_the_limit_the_provider_counts_and_its_count_decides() {
+    for (tokens, expected) in [(166_000, TurnPurpose::Work), (166_001, TurnPurpose::Summary)] {
+        let mut stage = Stage::new();
+        let (root, outcome) = nearly(&mut stage, 150_000, 40_000);
+        assert_eq!(outcome.effects, [Effect::CountTokens { task: root }], "10,000 tokens more, by estimate");
+        assert!(!stage.is_asking(root) && stage.state.session(root).is_busy());
+        let outcome = stage.session(root, SessionOp::Counted { tokens });
+        assert!(outcome.has("context_counted"));
+        assert_eq!(purpose(&stage, root), Some(expected), "{tokens}");
+        assert_eq!(stage.refused(root, SessionOp::Counted { tokens }), "late");
+    }
+}
+
+#[test]
+fn nobody_counts_what_is_certain() {
+    let certain = [
+        (100_000, 40_000, TurnPurpose::Work),
+        (150_000, 0, TurnPurpose::Work),
+        (166_001, 40_000, TurnPurpose::Summary),
+        (150_000, 400_000, TurnPurpose::Summary),
+    ];
+    for (tokens, bytes, expected) in certain {
+        let mut stage = Stage::new();
+        let (root, outcome) = nearly(&mut stage, tokens, bytes);
+        assert!(!outcome.has("count_requested"), "{tokens} and {bytes}");
+        assert_eq!(purpose(&stage, root), Some(expected), "{tokens} and {bytes}");
+    }
+}
+
+#[test]
+fn a_count_that_fails_is_told_and_the_estimate_decides() {
+    for (bytes, expected) in [(40_000, TurnPurpose::Work), (80_000, TurnPurpose::Summary)] {
+        let mut stage = Stage::new();
+        let (root, _) = nearly(&mut stage, 150_000, bytes);
+        let outcome = stage.session(root, SessionOp::NotCounted { message: "no such endpoint".into() });
+        let told = outcome.of(root).any(|body| match body {
+            EventBody::Error(error) => error.message.ends_with("no such endpoint"),
+            _ => false,
+        });
+        assert!(told, "{outcome:?}");
+        assert_eq!(purpose(&stage, root), Some(expected), "{bytes}");
+    }
+}
+
+#[test]
+fn what_is_unread_counts_as_if_it_were_read() {
     let mut stage = Stage::new();
     let root = stage.root();
     stage.begin(root);
-    stage.ends_turn(root);
-    stage.session(root, SessionOp::Counted { tokens: 190_000 });
-    assert!(!stage.is_asking(root));
+    fills(&mut stage, root, 100_000);
+    stage.say(root, &"x".repeat(250_000));
+    stage.say(root, &"x".repeat(250_000));
+    stage.returns(root, "a", "fine");
+    assert_eq!(purpose(&stage, root), Some(TurnPurpose::Summary));
+}
+
+#[test]
+fn a_count_is_asked_for_again_after_a_start_and_not_awaited_by_who_was_broken_off() {
+    let mut stage = Stage::new();
+    let (root, _) = nearly(&mut stage, 150_000, 40_000);
+    assert_eq!(stage.crash().effects, [Effect::CountTokens { task: root }]);
+    stage.steer(root, SessionOp::Interrupt);
+    assert_eq!(stage.rest(root), Some(&RestReason::Interrupted));
+    assert_eq!(stage.refused(root, SessionOp::Counted { tokens: 1 }), "late");
+    stage.say(root, "go on");
     stage.steer(root, SessionOp::Stop { reason: None });
-    stage.session(root, SessionOp::Counted { tokens: 190_000 });
-    assert!(!stage.is_asking(root));
+    assert_eq!(stage.refused(root, SessionOp::Counted { tokens: 1 }), "late");
+    assert_eq!(stage.crash().effects, []);
     let by_agent = Op::Session { task: root, op: SessionOp::Counted { tokens: 1 } };
     assert_eq!(stage.refuse(Actor::Agent(root), by_agent).code(), "user_only");
 }

@@ -1,6 +1,6 @@
 //! What goes wrong outside: models that cannot be asked, workplaces that cannot be made, agents that go in circles.
 
-use mxd_core::decide::{Alarm, Effect, SessionOp};
+use mxd_core::decide::{Alarm, Cost, Effect, SessionOp};
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{RestReason, Usage};
 use mxd_core::id::TaskId;
@@ -29,7 +29,7 @@ fn a_failing_call_is_made_again_later_and_later_and_then_told_above() {
         // A call that broke off in the middle fails as one that never began.
         let mut failure = failure(turn);
         failure.usage = Usage { input_tokens: 50, ..Usage::default() };
-        failure.cost = cents(1);
+        failure.cost = Cost::Known(cents(1));
         let outcome = stage.session(task, SessionOp::Failed(failure));
         let expected = stage.now + retry * (1 << (n - 1));
         assert_eq!(alarm(&outcome), Some((expected, turn)), "failure {n}");

@@ -1,6 +1,6 @@
 //! The end of a task: what an agent says, what the checks say, and who hears of it.
 
-use mxd_core::decide::{Actor, Checked, Effect, Op, SessionOp};
+use mxd_core::decide::{Actor, Checked, Effect, NewTask, Op, Place, SessionOp};
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{ExitReason, RestReason};
 use mxd_core::id::TaskId;
@@ -207,4 +207,23 @@ fn an_agent_does_not_pass_a_task_past_its_checks() {
     assert!(text.contains("checks"), "{text}");
     assert_eq!(stage.status(child), Status::InProgress);
     stage.accept(Actor::User, Op::SetStatus { task: child, to: Status::Passed, reason: None });
+}
+
+#[test]
+fn who_waits_for_a_task_below_it_starts_with_the_report_of_its_end() {
+    for asked in [false, true] {
+        let mut stage = Stage::new();
+        let (root, child) = (stage.root(), stage.task(stage.root(), "child"));
+        let above = stage.create(NewTask { after: vec![child], ..NewTask::new(root, "above", "d") });
+        stage.user(Op::MoveTask { task: child, parent: above, place: Place::Last });
+        if asked {
+            stage.say(above, "when the other is done");
+        }
+        stage.begin(child);
+        stage.calls(child, vec![done("d", "passed")]);
+        let outcome = stage.checked(child, &[]);
+        assert_eq!(stage.status(above), Status::InProgress, "asked before: {asked}");
+        let starts = outcome.of(above).filter(|body| matches!(body, EventBody::TaskStatusChanged(_)));
+        assert_eq!(starts.count(), 1, "asked before: {asked}");
+    }
 }

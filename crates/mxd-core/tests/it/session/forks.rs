@@ -1,10 +1,12 @@
 //! Conversations that go on in another task.
 
-use mxd_core::decide::Effect;
+use mxd_core::commit::Seq;
+use mxd_core::decide::{Effect, Op, Reach};
 use mxd_core::event::EventBody;
 use mxd_core::event::body::TurnPurpose;
 use mxd_core::id::TaskId;
 
+use super::conversation;
 use super::script::{mxd, results};
 use super::stage::{Outcome, Stage};
 
@@ -83,4 +85,90 @@ fn only_a_task_below_that_never_began_can_inherit() {
     }
     stage.launches(launching);
     assert!(stage.is_asking(launching), "and it is as it was");
+}
+
+/// What was thrown away is removed from the log, and everybody has all of its conversation.
+fn whole(stage: &Stage) {
+    let (log, pruned) = (conversation::log(stage), conversation::pruned(stage));
+    assert_eq!(conversation::fold(&pruned), stage.state);
+    let end = Seq(stage.commits.len() as u64);
+    for task in stage.tasks() {
+        assert_eq!(conversation::read(&pruned, task, end), conversation::read(&log, task, end));
+    }
+}
+
+fn prunes(outcome: &Outcome) -> Vec<TaskId> {
+    let pruned = outcome.effects.iter().filter_map(|effect| match effect {
+        Effect::PruneConversation { task } => Some(*task),
+        _ => None,
+    });
+    pruned.collect()
+}
+
+#[test]
+fn a_conversation_that_a_fork_begins_with_stays_until_the_fork_goes() {
+    let throw_away: [fn(TaskId) -> Op; 3] = [
+        |task| Op::ResetTask { task },
+        |task| Op::ClearConversation { task },
+        |task| Op::DeleteTask { task, reach: Reach::Only },
+    ];
+    for op in throw_away {
+        let mut stage = Stage::new();
+        let root = stage.root();
+        stage.begin(root);
+        let (source, heir) = (stage.task(root, "source"), stage.task(root, "heir"));
+        stage.begin(source);
+        fork(&mut stage, root, (source, heir));
+        assert_eq!(prunes(&stage.user(op(source))), [], "its heir begins with it");
+        whole(&stage);
+        assert_eq!(prunes(&stage.user(op(heir))), [source, heir], "nobody begins with it any more");
+        whole(&stage);
+    }
+}
+
+#[test]
+fn a_conversation_is_kept_for_forks_of_forks() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    let [first, second, third] = ["first", "second", "third"].map(|title| stage.task(root, title));
+    stage.begin(first);
+    fork(&mut stage, root, (first, second));
+    stage.say(second, "go");
+    stage.launches(second);
+    fork(&mut stage, root, (second, third));
+    assert_eq!(stage.state.session(third).lineage(), [first, second]);
+    for gone in [first, second] {
+        assert_eq!(prunes(&stage.user(Op::DeleteTask { task: gone, reach: Reach::Only })), []);
+        whole(&stage);
+    }
+    let outcome = stage.user(Op::DeleteTask { task: third, reach: Reach::Only });
+    assert_eq!(prunes(&outcome), [first, second, third]);
+    whole(&stage);
+}
+
+#[test]
+fn who_goes_with_its_source_keeps_nothing() {
+    let mut stage = Stage::new();
+    let (task, child) = pair(&mut stage);
+    fork(&mut stage, task, (task, child));
+    let outcome = stage.user(Op::DeleteTask { task, reach: Reach::Recursive });
+    assert_eq!(prunes(&outcome), [task, child]);
+    whole(&stage);
+}
+
+#[test]
+fn conversations_go_back_only_so_far() {
+    let mut stage = Stage::new();
+    stage.limits.fork_depth = 2;
+    let root = stage.root();
+    stage.begin(root);
+    let tasks: Vec<TaskId> = (0..4).map(|n| stage.task(root, &format!("t{n}"))).collect();
+    stage.begin(tasks[0]);
+    for n in 0..2 {
+        fork(&mut stage, root, (tasks[n], tasks[n + 1]));
+    }
+    let outcome = fork(&mut stage, root, (tasks[2], tasks[3]));
+    assert!(results(&outcome)[0].1.contains("goes back to 2 others"), "{outcome:?}");
+    assert!(!stage.state.session(tasks[3]).is_open());
 }

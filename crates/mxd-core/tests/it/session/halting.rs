@@ -258,3 +258,13 @@ fn a_rewind_is_for_the_user_at_rest_and_deletes_nothing() {
     assert!(stage.is_asking(root));
     assert_eq!(stage.state.session(root).life().turns, 2, "what was used is used");
 }
+
+#[test]
+fn a_stop_reaches_those_below_the_ones_below_too() {
+    let mut stage = Stage::new();
+    let (task, child) = family(&mut stage);
+    let grandchild = stage.task(child, "grandchild");
+    stage.begin(grandchild);
+    stage.steer(task, STOP);
+    assert_eq!(stage.rest(grandchild), Some(&RestReason::Stopped));
+}

@@ -5,7 +5,7 @@ use mxd_core::id::{ClarificationId, TaskId};
 use mxd_core::time::Millis;
 use mxd_core::tree::Status;
 
-use super::script::{mxd, results, yields};
+use super::script::{mxd, results, run, yields};
 use super::stage::Stage;
 use crate::world::set;
 
@@ -82,4 +82,39 @@ fn a_question_that_expires_starts_nobody_who_has_ended_or_was_stopped() {
         assert_eq!(outcome.effects, []);
         assert!(!stage.state.inbox(task).wants_agent());
     }
+}
+
+fn asked_by_a_server(stage: &mut Stage) -> (TaskId, ClarificationId) {
+    let task = stage.worker();
+    stage.calls(task, vec![run("r")]);
+    let id: ClarificationId = "01JZ00000000000000000000C9".parse().expect("an id");
+    let op = SessionOp::AskForServer { id, server: "files".into(), question: "Overwrite?".into() };
+    stage.session(task, op);
+    (task, id)
+}
+
+#[test]
+fn the_answer_to_a_server_is_the_servers_alone() {
+    let mut stage = Stage::new();
+    let (task, id) = asked_by_a_server(&mut stage);
+    let before = stage.state.inbox(task).len();
+    stage.steer(task, reply(id));
+    assert!(stage.state.session(task).questions().is_empty());
+    assert_eq!(stage.state.inbox(task).len(), before, "the agent is not told");
+    assert!(!stage.is_asking(task), "its call still runs");
+    stage.returns(task, "r", "ended");
+    assert!(stage.is_asking(task));
+}
+
+#[test]
+fn a_question_of_a_server_ends_with_its_call_and_with_the_daemon() {
+    let mut stage = Stage::new();
+    let (task, id) = asked_by_a_server(&mut stage);
+    stage.session(task, SessionOp::WithdrawQuestion { id });
+    let again = Op::Session { task, op: SessionOp::WithdrawQuestion { id } };
+    assert_eq!(stage.refuse(Actor::Daemon, again).code(), "late");
+    let mut stage = Stage::new();
+    let (task, _) = asked_by_a_server(&mut stage);
+    stage.session(task, SessionOp::Boot);
+    assert!(stage.state.session(task).questions().is_empty(), "nobody would be told the answer");
 }

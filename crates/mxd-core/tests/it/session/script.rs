@@ -1,7 +1,7 @@
 //! What models, tools and workplaces say when a test plays them.
 
 use mxd_core::decide::{
-    Answer, AnswerItem, Checked, Effect, Failure, Launched, Op, Refreshed, SessionOp, Settled,
+    Answer, AnswerItem, Checked, Cost, Effect, Failure, Launched, Op, Refreshed, SessionOp, Settled,
 };
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{
@@ -98,7 +98,7 @@ pub(crate) fn done(call: &str, status: &str) -> AnswerItem {
 }
 
 pub(crate) fn answer(turn: u64, items: Vec<AnswerItem>, stop: StopReason) -> Answer {
-    Answer { turn, items, stop, usage: USED, cost: cents(1), refreshed: None }
+    Answer { turn, items, stop, usage: USED, cost: Cost::Known(cents(1)), refreshed: None }
 }
 
 /// The answer to a wish for a summary.
@@ -121,7 +121,7 @@ pub(crate) fn failure(turn: u64) -> Failure {
         passing: true,
         too_long: false,
         usage: Usage::default(),
-        cost: Usd::ZERO,
+        cost: Cost::Known(Usd::ZERO),
     }
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn launched(task: TaskId, is_root: bool, terms: Option<Terms>) -> Lau
         branch: format!("mxd/{task}"),
         base: "main".into(),
     });
-    Launched { worktree, config: config(terms), header: "where you are".into() }
+    Launched { worktree, config: config(terms), header: "where you are".into(), withheld: Vec::new() }
 }
 
 impl Stage {
@@ -233,6 +233,16 @@ impl Stage {
         self.take(launch).unwrap_or_else(|| panic!("{task} is not to be launched: {:?}", self.work));
         let launched = launched(task, task == self.root(), self.terms);
         self.session(task, SessionOp::Launched(launched))
+    }
+
+    /// The worktree that was to be removed is gone.
+    pub(crate) fn vacates(&mut self, task: TaskId) -> Outcome {
+        let path = self.take(|effect| match effect {
+            Effect::RemoveWorktree { task: whose, path, .. } if *whose == task => Some(path.clone()),
+            _ => None,
+        });
+        let path = path.unwrap_or_else(|| panic!("nothing of {task} is to be removed: {:?}", self.work));
+        self.session(task, SessionOp::WorktreeRemoved { path })
     }
 
     /// The checks were run.

@@ -6,12 +6,11 @@ mod outside;
 mod people;
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use mxd_core::commit::Commit;
+use mxd_core::commit::{Commit, Seq};
 use mxd_core::decide::{Actor, Effect, Op, SessionOp};
-use mxd_core::event::EventBody;
 use mxd_core::event::body::RestReason;
 use mxd_core::id::TaskId;
 use mxd_core::limits::Limits;
@@ -19,11 +18,11 @@ use mxd_core::state::State;
 use mxd_core::tree::Status;
 
 use self::outside::Job;
+use super::conversation::{self, Said};
 use super::script::{cents, usd};
 use super::stage::{Played, Stage};
 use crate::dice::Dice;
 use crate::rounds::{seeds, size};
-use crate::world::pruned;
 
 /// Small enough to be reached.
 fn limits(dice: &mut Dice) -> Limits {
@@ -46,6 +45,9 @@ fn limits(dice: &mut Dice) -> Limits {
         repeats_before_rest: 4,
         talk_turns: 5,
         cut_off_answers: 2,
+        agents: [0, 0, 1, 2, 3][chosen(dice, 5)],
+        closed_conversations: [usize::MAX, 1, 0][chosen(dice, 3)],
+        count_within: [500, 16_000][chosen(dice, 2)],
         ..Limits::DEFAULT
     }
 }
@@ -74,6 +76,7 @@ impl Play {
         stage.limits = limits(&mut dice);
         let mut terms = super::script::terms();
         terms.context_window = [6_000, 20_000, 200_000][chosen(&mut dice, 3)];
+        terms.counts_tokens = dice.below(2) == 0;
         stage.terms = (dice.below(12) > 0).then_some(terms);
         let mut play =
             Self { stage, dice, jobs: Vec::new(), background: Vec::new(), past: Vec::new(), named: 0 };
@@ -187,16 +190,31 @@ impl Play {
 }
 
 impl Play {
-    /// What is folded from a log without the conversations that were thrown away is the same. Forks apart: what they
-    /// begin with is another's conversation.
+    /// What is folded from a log without the conversations that were thrown away is the same, and nobody misses any of
+    /// its own: what a fork begins with is another's conversation.
     fn check_pruned(&self) {
-        let mut events = self.stage.commits.iter().flat_map(Commit::events);
-        if events.any(|event| matches!(event.body, EventBody::ForkMarker(_))) {
-            return;
-        }
-        let mut state = State::default();
-        pruned(&self.stage.commits).iter().for_each(|(at, event)| state.apply(event, *at));
+        let (whole, pruned) = (conversation::log(&self.stage), conversation::pruned(&self.stage));
+        let state = conversation::fold(&pruned);
         assert_eq!(state, self.stage.state, "without the conversations that were thrown away");
+        let end = Seq(self.stage.commits.len() as u64);
+        for task in self.stage.tasks() {
+            let (before, after) =
+                (conversation::read(&whole, task, end), conversation::read(&pruned, task, end));
+            assert!(before == after, "{task} misses what was thrown away: {:?}", self.stage.prunes);
+        }
+        self.check_thrown_away(&pruned);
+    }
+
+    /// What nobody begins with is gone for good.
+    fn check_thrown_away(&self, pruned: &[Said]) {
+        let state = &self.stage.state;
+        let needed: BTreeSet<TaskId> =
+            state.sessions().values().flat_map(|session| session.lineage()).copied().collect();
+        for (_, _, event) in pruned {
+            let left = event.body.kind().is_some_and(|kind| kind.is_conversation());
+            let gone = state.tree().get(event.task).is_none();
+            assert!(!(left && gone) || needed.contains(&event.task), "left behind: {event:?}");
+        }
     }
 }
 
@@ -246,6 +264,7 @@ fn the_lives_reach_what_they_are_to_test() {
     }
     let wanted = [
         "agent_interrupted",
+        "agent_queued",
         "agent_rested",
         "agent_stopped",
         "approval_given",
@@ -264,7 +283,9 @@ fn the_lives_reach_what_they_are_to_test() {
         "clarification_requested",
         "compact_marker",
         "compact_started",
+        "context_counted",
         "conversation_cleared",
+        "count_requested",
         "done_notified",
         "done_requested",
         "error",
@@ -286,6 +307,7 @@ fn the_lives_reach_what_they_are_to_test() {
         "turn_ended",
         "turn_started",
         "worktree_created",
+        "worktree_dismissed",
         "worktree_failed",
         "worktree_removed",
     ];

@@ -21,6 +21,9 @@ use super::audit::Audit;
 use super::script;
 use crate::world::message_id;
 
+/// Decisions that one input leads to at most. Real ones are a few for each task.
+const MOST_AT_ONCE: usize = 5_000;
+
 /// A project whose agents are played by a test.
 pub(crate) struct Stage {
     pub(crate) state: State,
@@ -33,6 +36,8 @@ pub(crate) struct Stage {
     pub(crate) work: Vec<Effect>,
     /// How many more commits the daemon lives to write, when its end is near.
     pub(crate) fuse: Option<u32>,
+    /// Conversations that were to be removed from the log, with the commit that decided it.
+    pub(crate) prunes: Vec<(TaskId, Seq)>,
     /// What was asked for last.
     pub(crate) last: Option<Op>,
     audit: Audit,
@@ -69,6 +74,7 @@ impl Stage {
             terms: Some(script::terms()),
             work: Vec::new(),
             fuse: None,
+            prunes: Vec::new(),
             last: None,
             audit: Audit::default(),
             arguments: BTreeMap::new(),
@@ -92,7 +98,10 @@ impl Stage {
     fn play_all(&mut self, mut queue: VecDeque<(Actor, Op)>) -> Played {
         let mut outcome = Outcome::default();
         let mut first = queue.len() == 1;
+        let mut decided = 0;
         while let Some((actor, op)) = queue.pop_front() {
+            decided += 1;
+            assert!(decided < MOST_AT_ONCE, "they call each other for ever, now with {op:?}");
             if self.fuse == Some(0) {
                 return Played::Died;
             }
@@ -128,6 +137,11 @@ impl Stage {
         if !decision.events.is_empty() {
             outcome.commits += 1;
             self.append(decision.events);
+        }
+        for effect in &decision.effects {
+            if let Effect::PruneConversation { task } = effect {
+                self.prunes.push((*task, Seq(self.commits.len() as u64)));
+            }
         }
         Ok(decision.effects)
     }

@@ -1,10 +1,9 @@
 //! A turn, and every way in which a model can end it.
 
-use mxd_core::decide::{Effect, SessionOp};
+use mxd_core::decide::{Cost, Effect, SessionOp};
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{RestReason, StopReason, TurnPurpose, Usage};
 use mxd_core::message::{Message, NoticeTopic};
-use mxd_core::money::Usd;
 use mxd_core::tree::Status;
 
 use super::script::{answer, run, text, thought, yields};
@@ -172,7 +171,7 @@ fn calls_of_a_provider_that_counts_nothing_are_made() {
     stage.begin(root);
     let (turn, _) = stage.asked(root);
     let mut answer = answer(turn, vec![run("a")], StopReason::ToolUse);
-    (answer.usage, answer.cost) = (Usage::default(), Usd::ZERO);
+    (answer.usage, answer.cost) = (Usage::default(), Cost::Unknown);
     let outcome = stage.session(root, SessionOp::Answered(answer));
     assert_eq!(outcome.effects.len(), 1);
     assert_eq!(stage.open(root), ["a"]);
@@ -224,6 +223,7 @@ fn limits_of_turns_tokens_and_time_end_the_asking_and_are_told_once() {
         assert_eq!(notices(&outcome), [&NoticeTopic::Stuck]);
         assert_eq!(stage.say(task, "go on").events.len(), 2, "the message and its copy above, and no more");
         stage.reset(task);
+        stage.vacates(task);
         stage.say(task, "again");
         stage.launches(task);
         assert_eq!(stage.rest(task), Some(&RestReason::Spent), "no reset gives a task another life");

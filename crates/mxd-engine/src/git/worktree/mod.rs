@@ -16,9 +16,11 @@ pub use create::{Base, CreateError, Created, How, Request, create};
 pub use disclosure::Disclosure;
 pub use include::{IncludeError, Included};
 pub use remove::{Removal, RemoveError, Removed, remove};
+pub use repair::release_locks;
 pub use setup::{FailedSetup, Setup, SetupError};
 
 pub(super) use checkout::{fill, register_detached, unregister};
+pub(super) use setup::SCRIPT;
 
 use super::error::GitError;
 use super::names::{Branch, NAMESPACE, ObjectId};

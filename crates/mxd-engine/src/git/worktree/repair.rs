@@ -1,12 +1,15 @@
 //! What a crash left behind, cleared away without loss.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::super::error::GitError;
 use super::super::files::{blocking, is_vacant, remove_tree};
 use super::super::lane::Turn;
+use super::super::limits;
 use super::super::living::{Inhabitant, inhabitants};
 use super::super::repository::Repository;
+use super::Worktree;
 use super::checkout::unregister;
 
 /// Why leftovers are left.
@@ -37,6 +40,27 @@ pub(super) async fn clear_half_made(repository: &Repository, folder: &Path) -> R
     let turn = repository.turn().await;
     unregister(repository, &turn, folder)?;
     Ok(())
+}
+
+/// Removes the locks that git left in a worktree, and on its branches, when it died with the daemon: nobody who works
+/// there could do anything with git any more. Where somebody lives they stay, because they may be in use. Tells which
+/// ones are gone.
+#[must_use]
+pub fn release_locks(repository: &Repository, worktree: &Worktree) -> Vec<PathBuf> {
+    let branches = repository.common().join("refs/heads").join(worktree.branches());
+    let left: Vec<PathBuf> =
+        [&worktree.own, &branches].into_iter().flat_map(|folder| locks(folder)).collect();
+    if left.is_empty() || !inhabitants(&worktree.folder).is_empty() {
+        return Vec::new();
+    }
+    left.into_iter().filter(|lock| fs::remove_file(lock).is_ok()).collect()
+}
+
+/// The lock files directly in a folder. Links are none, wherever they lead.
+fn locks(folder: &Path) -> Vec<PathBuf> {
+    let listed = fs::read_dir(folder).into_iter().flatten().flatten().take(limits::LOCKS_LOOKED_AT);
+    let files = listed.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "lock")).collect()
 }
 
 /// Whether the folder says that it is a worktree of this repository.

@@ -4,6 +4,7 @@ mod crashes;
 mod create;
 mod crowd;
 mod hostile;
+mod locks;
 mod looking;
 mod merging;
 mod remove;

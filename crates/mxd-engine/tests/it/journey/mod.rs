@@ -1,9 +1,22 @@
 //! Journeys: whole stories with real git, real processes in the real sandbox, and a scripted model behind real HTTP.
 
+mod accidents;
+mod asking;
+mod booting;
 mod conflict;
 mod endings;
+mod failing;
+mod forks;
+mod leaving;
+mod live;
 mod long;
+mod manifests;
+mod neighbours;
+mod network;
+mod programs;
 mod restarts;
-mod stage;
+mod served;
+mod servers;
+pub(crate) mod stage;
 mod steering;
 mod tree;

@@ -1,25 +1,22 @@
 //! A repository, a project and a model to play a story with.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
-use mxd_core::decide::{Actor, NewRoot, Op, Post};
+use mxd_core::decide::{Actor, Op, Post};
 use mxd_core::event::body::RestReason;
 use mxd_core::event::{Event, split_events};
 use mxd_core::id::{Fresh, ProjectId, TaskId, Ulid};
 use mxd_core::state::State;
 use mxd_core::tree::Status;
-use mxd_engine::agents::{Neighbours, Surroundings};
-use mxd_engine::config::{Config, Places};
-use mxd_engine::git::{Git, Lanes, Repository};
-use mxd_engine::project::{Opening, Project};
-use mxd_tools::plane::{Plane, Registry};
-use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
+use mxd_engine::agents::Neighbours;
+use mxd_engine::project::Project;
 use rehearse::{Rehearsal, Script, Wire};
-use secrecy::SecretString;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::ground::{create_root, make_repository, open, open_beside, write_settings};
+pub(crate) use crate::ground::{git, write};
 
 /// How long anything may take before the story counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -38,23 +35,34 @@ impl Stage {
     }
 
     pub(crate) async fn set_with(conversations: Value, settings: Value) -> Self {
+        Self::furnished(conversations, |_| settings).await
+    }
+
+    /// The same with more on the ground: what is put there says the settings.
+    pub(crate) async fn furnished(conversations: Value, furnish: impl FnOnce(&Path) -> Value) -> Self {
+        let (ground, model) = Self::ground(conversations, furnish);
+        let project = open(ground.path()).await;
+        create_root(&project).await;
+        Self { ground, model, project: Some(project) }
+    }
+
+    /// The same for one of several projects.
+    pub(crate) async fn set_beside(conversations: Value, beside: (ProjectId, Neighbours)) -> Self {
+        let (ground, model) = Self::ground(conversations, |_| json!({}));
+        let project = open_beside(ground.path(), beside).await;
+        create_root(&project).await;
+        Self { ground, model, project: Some(project) }
+    }
+
+    fn ground(conversations: Value, furnish: impl FnOnce(&Path) -> Value) -> (TempDir, Rehearsal) {
         let ground = TempDir::new().unwrap();
         make_repository(&ground.path().join("repo"));
+        let settings = furnish(ground.path());
         let script = json!({ "conversations": conversations }).to_string();
         let script = Script::parse("story.json", &script).unwrap_or_else(|error| panic!("{error}"));
         let model = Rehearsal::start(script).unwrap();
         write_settings(ground.path(), &model.base_url(Wire::Anthropic), settings);
-        let project = open(ground.path()).await;
-        let stage = Self { ground, model, project: Some(project) };
-        if stage.project().look(|state| state.tree().root().is_none()) {
-            let root = NewRoot {
-                title: "Root".into(),
-                description: "The project.".into(),
-                branch: Some("main".into()),
-            };
-            stage.project().wish(Actor::User, Op::CreateRoot(root)).await.unwrap();
-        }
-        stage
+        (ground, model)
     }
 
     pub(crate) fn project(&self) -> &Project {
@@ -120,6 +128,35 @@ impl Stage {
         self.project = Some(open(self.ground.path()).await);
     }
 
+    /// Has the program die right after the last commit with such an event, and starts it again: what came later has
+    /// never been written.
+    pub(crate) async fn die_after(&mut self, last: impl Fn(&Event) -> bool) {
+        let mut kept = 0;
+        for commit in self.project().log().read(0, 100_000).unwrap() {
+            let texts = split_events(&commit.events).unwrap();
+            if texts.iter().any(|text| last(&Event::decode(text).unwrap())) {
+                kept = commit.seq;
+            }
+        }
+        let is_kept = |line: &&str| {
+            let line: Value = serde_json::from_str(line).unwrap();
+            line["seq"].as_u64().is_none_or(|seq| seq <= kept)
+        };
+        let cut = |text: &str| text.lines().filter(is_kept).flat_map(|line| [line, "\n"]).collect();
+        self.restart_with(cut).await;
+    }
+
+    /// Ends the program, changes what it wrote, and starts it again.
+    pub(crate) async fn restart_with(&mut self, change: impl FnOnce(&str) -> String) {
+        let old = self.project.take().unwrap();
+        old.close().await;
+        drop(old);
+        let segment = self.ground.path().join("data/project/log/log/000001.jsonl");
+        let text = std::fs::read_to_string(&segment).unwrap();
+        write(segment, &change(&text));
+        self.project = Some(open(self.ground.path()).await);
+    }
+
     /// Ends the story: the model was asked everything that was expected, and nothing else.
     pub(crate) async fn end(self) {
         self.project().close().await;
@@ -152,73 +189,6 @@ impl Stage {
     }
 }
 
-pub(crate) async fn open(ground: &Path) -> Project {
-    let (data, repo) = (ground.join("data"), ground.join("repo"));
-    let places = Places { data: data.clone(), repository: Some(repo.clone()), project: None };
-    let config = Config::load(&places).unwrap_or_else(|problems| panic!("{problems}"));
-    let repository = Repository::open(Git::from_environment(), &Lanes::new(), &repo).await.unwrap();
-    let launcher = Launcher { program: env!("CARGO_BIN_EXE_mxd-headless").into(), args: Vec::new() };
-    let sandbox = Sandbox::probe(launcher, Mode::On).await.unwrap();
-    let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    let user = User {
-        name: variable("USER"),
-        home: variable("HOME").into(),
-        path: variable("PATH"),
-        variables: std::env::vars().collect(),
-        committer: Some(("Agent".into(), "agent@example.org".into())),
-    };
-    let plane = Plane::new(Registry::built_in().unwrap());
-    let neighbours = Neighbours::default();
-    let surroundings = Surroundings { config, repository, plane, sandbox, user, lookup, neighbours };
-    let id = ProjectId::from(Ulid::from_parts(1, 1));
-    let opening = Opening { id, data: data.join("project"), surroundings };
-    Project::open(opening).await.unwrap()
-}
-
-fn lookup(name: &str) -> Option<SecretString> {
-    (name == "STAGE_KEY").then(|| SecretString::from("a key of the stage"))
-}
-
-fn make_repository(folder: &Path) {
-    std::fs::create_dir_all(folder.join(".mxd/hooks")).unwrap();
-    write(folder.join("README.md"), "A small program.\n");
-    write(folder.join(".mxd/hooks/setup_worktree.sh"), "#!/bin/bash\ntrue\n");
-    write(folder.join(".gitignore"), ".worktrees\n");
-    git(folder, &["init", "-q", "-b", "main"]);
-    git(folder, &["add", "-A"]);
-    git(folder, &["commit", "-q", "-m", "first"]);
-}
-
-fn write_settings(ground: &Path, url: &str, more: Value) {
-    let mut settings = json!({
-        "authGroups": { "main": { "provider": "anthropic", "anthropicBaseUrl": url, "anthropicApiKey": "$env:STAGE_KEY" } },
-        "defaultAuth": "main",
-    });
-    for (name, value) in more.as_object().unwrap() {
-        settings[name] = value.clone();
-    }
-    std::fs::create_dir_all(ground.join("data")).unwrap();
-    write(ground.join("data/config.json"), &settings.to_string());
-}
-
-/// A file as a user makes it.
-#[expect(clippy::disallowed_methods, reason = "nothing of a test has to outlive a power cut")]
-pub(crate) fn write(path: PathBuf, text: &str) {
-    std::fs::write(path, text).unwrap();
-}
-
-/// Git as a user has it.
-pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
-    let output = Command::new("git")
-        .args(["-c", "user.name=User", "-c", "user.email=user@example.org"])
-        .args(args)
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
 /// A turn that calls tools.
 pub(crate) fn calls(calls: &[(&str, Value)]) -> Value {
     let blocks: Vec<Value> = calls
@@ -248,6 +218,12 @@ pub(crate) fn capturing(mut turn: Value, pattern: &str) -> Value {
 /// The same turn, which says half of it and then waits at a gate.
 pub(crate) fn gated(mut turn: Value, gate: &str) -> Value {
     turn["gate"] = json!({ "name": gate, "after_chunks": 3 });
+    turn
+}
+
+/// The same turn, whose request may differ from the ones before.
+pub(crate) fn breaking(mut turn: Value) -> Value {
+    turn["breaks_prefix"] = json!(true);
     turn
 }
 

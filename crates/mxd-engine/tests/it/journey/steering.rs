@@ -6,7 +6,7 @@ use mxd_core::event::body::RestReason;
 use mxd_core::tree::Status;
 use serde_json::json;
 
-use super::stage::{Stage, calls, conversation, expecting, gated, speaks};
+use super::stage::{Stage, calls, conversation, expecting, gated, speaks, write};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_turn_is_waiting_and_a_message_goes_on() {
@@ -104,5 +104,35 @@ async fn an_interrupted_turn_keeps_what_was_said_and_the_agent_goes_on() {
     let interrupted =
         stage.events().iter().filter(|event| matches!(event.body, EventBody::AgentInterrupted(_))).count();
     assert_eq!(interrupted, 1);
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_user_writes_to_a_working_agent_is_read_with_the_next_results() {
+    let stage = Stage::set(json!([conversation(
+        "Title: Root",
+        vec![
+            calls(&[(
+                "bash",
+                json!({ "command": "until [ -e go ]; do read -t 0.05 < /dev/zero; done; echo over" })
+            )]),
+            expecting(
+                speaks("Blue, then."),
+                json!({
+                    "tool_results": [{ "contains": "over", "is_error": false }],
+                    "user_texts": [{ "contains": "Make it blue" }], "user_text_count": 1
+                })
+            ),
+        ]
+    )]))
+    .await;
+    let root = stage.root();
+    stage.say(root, "Paint it.").await;
+    stage.until("a running call", |state| state.session(root).calls().len() == 1).await;
+    stage.say(root, "Make it blue.").await;
+    assert_eq!(stage.model.requests().len(), 1, "nobody is asked while a tool runs");
+    write(stage.repo().join("go"), "");
+    stage.until_rest(root, &RestReason::EndTurn).await;
+    assert_eq!(stage.project().look(|state| state.session(root).life().turns), 2);
     stage.end().await;
 }

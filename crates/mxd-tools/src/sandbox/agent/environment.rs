@@ -53,6 +53,27 @@ pub struct User {
 }
 
 impl User {
+    /// Whoever this program runs for, as its environment says. Nobody signs commits.
+    pub fn of_environment() -> Self {
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
+        Self {
+            name: variable("USER"),
+            home: variable("HOME").into(),
+            path: variable("PATH"),
+            variables: std::env::vars().collect(),
+            committer: None,
+        }
+    }
+
+    /// The folder of the packages that were verified for this user: `MXD_PACKAGES`, or one beside the user's other data.
+    pub fn packages(&self) -> PathBuf {
+        if let Some(folder) = self.variable("MXD_PACKAGES").filter(|folder| !folder.is_empty()) {
+            return folder.into();
+        }
+        let data = self.variable("XDG_DATA_HOME").filter(|folder| Path::new(folder).is_absolute());
+        data.map_or_else(|| self.home.join(".local/share"), PathBuf::from).join("mxd/packages")
+    }
+
     /// A variable of the user's.
     pub(super) fn variable(&self, name: &str) -> Option<&str> {
         self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())

@@ -78,7 +78,7 @@ const KINDS: &[(&str, Must)] = &[
     ("refuses-oddly", FailTheCall("the server does not say why (code 0)")),
     ("promises-a-shape", FailTheCall("structured content that is not as promised: `/n` is a string")),
     ("odd-content", Work),
-    ("closes-its-output", FailTheCall("did not answer within 1000 ms")),
+    ("closes-its-output", FailTheCall("it closed its output")),
     ("closes-its-input", FailTheCall("did not answer within 1000 ms")),
     ("drips", FailTheCall("did not answer within 1000 ms")),
     // What happens beside them.

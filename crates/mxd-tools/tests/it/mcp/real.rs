@@ -17,6 +17,7 @@ use mxd_tools::mcp::{
 };
 use mxd_tools::sandbox::Mode;
 use mxd_tools::scope::{Access, Root};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::scene::{Ground, name, program, tool, until, words};
@@ -113,19 +114,18 @@ fn processes(mark: &str) -> Vec<i32> {
     let folders = fs::read_dir("/proc").unwrap().filter_map(Result::ok).map(|entry| entry.path());
     let is_meant = |folder: &PathBuf| {
         let line = fs::read(folder.join("cmdline")).unwrap_or_default();
-        let line = String::from_utf8_lossy(&line);
-        line.contains(mark) && line.starts_with("node")
+        String::from_utf8_lossy(&line).contains(mark)
     };
     let number = |folder: PathBuf| folder.file_name()?.to_str()?.parse().ok();
     folders.filter(is_meant).filter_map(number).collect()
 }
 
-fn kill(mark: &str) {
+fn signal(mark: &str, signal: Signal) {
     let processes = processes(mark);
     assert!(!processes.is_empty(), "{mark} does not run");
     for process in processes {
         let process = rustix::process::Pid::from_raw(process).unwrap();
-        rustix::process::kill_process(process, rustix::process::Signal::KILL).unwrap();
+        rustix::process::kill_process(process, signal).unwrap();
     }
 }
 
@@ -180,7 +180,7 @@ async fn servers_of_npm_are_accepted_called_killed_found_again_and_drift() {
     let killed = async {
         // The call is under way as soon as the server has taken it; whether it has, nobody else can see.
         assert!(call(&servers, "mcp:everything:echo", json!({ "message": "x" })).await.is_ok());
-        kill(&mark);
+        signal(&mark, Signal::KILL);
     };
     let (lost, ()) = tokio::join!(long, killed);
     let lost = lost.unwrap_err();
@@ -196,7 +196,7 @@ async fn servers_of_npm_are_accepted_called_killed_found_again_and_drift() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn servers_of_pypi_are_accepted_called_and_drift() {
+async fn servers_of_pypi_are_accepted_called_killed_found_again_and_drift() {
     let requirements = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp_servers.txt");
     let python = python("mcp-servers-python", &requirements);
     let folder = python.parent().unwrap().parent().unwrap().to_owned();
@@ -231,6 +231,19 @@ async fn servers_of_pypi_are_accepted_called_and_drift() {
     let fetched =
         servers.call(&tool("mcp:fetch:fetch"), &fetch, CallOptions::within(Duration::from_secs(60))).await;
     assert!(fetched.is_err() || fetched.unwrap()["isError"] == json!(true));
+
+    let mut changes = servers.changes(&name("git")).unwrap();
+    let mark = format!("--repository\0{worktree}");
+    // One that is held up cannot answer, so it dies in the middle of the call.
+    signal(&mark, Signal::STOP);
+    let held_up = call(&servers, "mcp:git:git_status", json!({ "repo_path": worktree }));
+    let killed = async { signal(&mark, Signal::KILL) };
+    let (lost, ()) = tokio::join!(held_up, killed);
+    let lost = lost.unwrap_err();
+    assert!(matches!(&lost, CallError::Lost { loss, .. } if loss.cause == Cause::Killed(9)), "{lost}");
+    while changes.recv().await.unwrap().status != Status::Ready {}
+    let status = call(&servers, "mcp:git:git_status", json!({ "repo_path": worktree })).await.unwrap();
+    assert!(status.contains("On branch main"), "{status}");
     servers.close().await;
     for wanted in &wanted {
         drifts(&ground, wanted).await;

@@ -1,6 +1,6 @@
 //! Random models: sensible and silly words, calls of every tool, every way of stopping, and every way of failing.
 
-use mxd_core::decide::{Answer, AnswerItem, Failure, SessionOp};
+use mxd_core::decide::{Answer, AnswerItem, Cost, Failure, SessionOp};
 use mxd_core::event::body::{StopReason, Terms, TurnPurpose, Usage};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
@@ -40,12 +40,12 @@ impl Play {
         Answer { usage, cost, ..answer }
     }
 
-    fn bill(&mut self, task: TaskId) -> (Usage, Usd) {
+    fn bill(&mut self, task: TaskId) -> (Usage, Cost) {
         let session = self.stage.state.session(task);
         let (context, terms) = (session.context(), session.terms());
         // Some providers never say what they counted.
         let Some(terms) = terms.filter(|_| !self.one_in(10)) else {
-            return (Usage::default(), Usd::ZERO);
+            return (Usage::default(), Cost::Unknown);
         };
         let most = context.worst().min(terms.context_window).max(1);
         let read = if self.one_in(3) { most } else { 1 + self.dice.below(most) };
@@ -57,11 +57,12 @@ impl Play {
             cache_read_tokens: cached,
             cache_write_tokens: 0,
         };
-        (usage, price(&terms, read, written))
+        (usage, Cost::Known(price(&terms, read, written)))
     }
 
     fn failure(&mut self, task: TaskId, turn: u64) -> Failure {
-        let (usage, cost) = if self.one_in(2) { self.bill(task) } else { (Usage::default(), Usd::ZERO) };
+        let nothing = (Usage::default(), Cost::Known(Usd::ZERO));
+        let (usage, cost) = if self.one_in(2) { self.bill(task) } else { nothing };
         let (passing, too_long) = (!self.one_in(3), self.one_in(5));
         Failure { passing, too_long, usage, cost, ..script::failure(turn) }
     }
@@ -138,7 +139,7 @@ impl Play {
     fn orchestration(&mut self, task: TaskId) -> (&'static str, String) {
         let (child, node) = (self.below_it(task), self.node());
         let money = ["0.05", "0.5", "5", "0"][self.below(4)];
-        match self.below(22) {
+        match self.below(25) {
             0..4 => ("create_task", self.new_task(money)),
             4..9 => {
                 let to = if self.one_in(3) { node } else { child };
@@ -155,6 +156,9 @@ impl Play {
             17 => ("delete_task", format!(r#"{{"taskId":"{child}","recursive":true}}"#)),
             18 => ("create_folder", format!(r#"{{"parentId":"{task}","title":"f"}}"#)),
             19 => ("rename_folder", format!(r#"{{"folderId":"{node}","title":"g"}}"#)),
+            21..24 => {
+                ("fork_task_context", format!(r#"{{"sourceTaskId":"{task}","targetTaskId":"{child}"}}"#))
+            }
             20 => ("reorder_tasks", format!(r#"{{"nodeId":"{task}","children":["{child}"]}}"#)),
             _ => ("search_tasks", r#"{"query":"x"}"#.to_owned()),
         }

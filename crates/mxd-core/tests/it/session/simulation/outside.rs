@@ -1,8 +1,7 @@
 //! The world outside: what was asked of it, and how it comes back.
 
 use mxd_core::decide::{Actor, Alarm, Effect, Op, SessionOp};
-use mxd_core::event::Event;
-use mxd_core::event::body::{ApprovalScope, StopReason, ToolCallId, TurnPurpose, Verdict, WorktreeRemoved};
+use mxd_core::event::body::{ApprovalScope, StopReason, ToolCallId, TurnPurpose, Verdict};
 use mxd_core::id::{ApprovalId, TaskId};
 use mxd_core::message::{BackgroundComplete, Message};
 
@@ -74,6 +73,14 @@ impl Play {
                 let message = "no space left".to_owned();
                 self.arrives(task, SessionOp::LaunchFailed { message });
             }
+            Effect::CountTokens { task } if self.one_in(4) => {
+                let message = "no such endpoint".to_owned();
+                self.arrives(task, SessionOp::NotCounted { message });
+            }
+            Effect::RemoveWorktree { task, path, .. } if self.one_in(4) => {
+                let message = "somebody is in it".to_owned();
+                self.arrives(task, SessionOp::WorktreeKept { path, message });
+            }
             Effect::RunChecks { task } => {
                 let mut checked = script::checks([&[][..], &[0], &[0, 1]][self.below(3)]);
                 checked.problem = self.one_in(8).then(|| "uncommitted files".to_owned());
@@ -122,9 +129,7 @@ impl Play {
                 self.arrives(task, SessionOp::Counted { tokens });
             }
             Effect::RemoveWorktree { task, path, .. } => {
-                if self.stage.state.tree().get(task).is_some() {
-                    self.stage.append(vec![Event::new(task, WorktreeRemoved { path, branch: "b".into() })]);
-                }
+                self.arrives(task, SessionOp::WorktreeRemoved { path });
             }
             Effect::Wake { .. }
             | Effect::StopAgent { .. }

@@ -1,0 +1,89 @@
+//! What people are shown of an agent: its state with a reason, and one line for each thing that happened.
+
+use mxd_core::decide::{NewTask, SessionOp};
+use mxd_core::event::body::StopReason;
+use mxd_core::id::TaskId;
+use mxd_core::show::{self, AgentState};
+
+use super::script::{id, mxd, run, text, tool, yields};
+use super::stage::Stage;
+
+/// The state and the reason that are shown.
+fn shown(stage: &Stage, task: TaskId) -> (AgentState, String) {
+    let standing = show::standing(&stage.state, task).expect("a task");
+    (standing.state, standing.why)
+}
+
+#[test]
+fn an_agent_is_shown_as_it_stands_from_its_first_message_to_its_end() {
+    let mut stage = Stage::new();
+    let task = stage.task(stage.root(), "worker");
+    assert_eq!(shown(&stage, task), (AgentState::None, "it starts with its first message".into()));
+    stage.say(task, "begin");
+    assert_eq!(shown(&stage, task).0, AgentState::Launching);
+    stage.launches(task);
+    assert_eq!(shown(&stage, task), (AgentState::Thinking, "the model works on turn 1".into()));
+    stage.calls(task, vec![run("a"), run("b")]);
+    assert_eq!(shown(&stage, task).0, AgentState::Tool);
+    assert!(shown(&stage, task).1.ends_with("and 1 more run"), "{:?}", shown(&stage, task));
+    stage.returns(task, "a", "fine");
+    stage.returns(task, "b", "fine");
+    stage.calls(task, vec![mxd("q", "clarify", r#"{"question":"red or blue?"}"#)]);
+    assert_eq!(shown(&stage, task).0, AgentState::Thinking, "a question does not hold it up");
+    stage.calls(task, vec![yields("y")]);
+    assert_eq!(shown(&stage, task), (AgentState::Asking, "it waits for your answer".into()));
+    stage.steer(task, SessionOp::Stop { reason: None });
+    assert_eq!(shown(&stage, task).0, AgentState::Stopped);
+}
+
+#[test]
+fn a_call_that_needs_a_permission_is_said_to_need_one() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    stage.calls(root, vec![tool("a", "mcp__mxd__bash", r#"{"command":"rm -r ."}"#)]);
+    let ask = SessionOp::AskUser { call: id("a"), rule: "ask first".into(), call_hash: "hash".into() };
+    stage.session(root, ask);
+    assert_eq!(shown(&stage, root), (AgentState::Asking, "it needs your permission to call bash".into()));
+}
+
+#[test]
+fn who_waits_says_for_whom() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    let first = stage.task(root, "paint the wall");
+    let second = stage.create(NewTask { after: vec![first], ..NewTask::new(root, "hang the picture", "") });
+    assert_eq!(shown(&stage, second), (AgentState::Blocked, "it starts after “paint the wall”".into()));
+    stage.begin(first);
+    stage.begin(root);
+    stage.calls(root, vec![yields("y")]);
+    assert_eq!(shown(&stage, root), (AgentState::Waiting, "it waits for “paint the wall”".into()));
+}
+
+#[test]
+fn what_happened_is_one_line_each() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    let wild = text("Look:\u{1b}[31m  red\n\n\u{202e}and\tmore");
+    let call = tool("a", "mcp__mxd__bash", r#"{"command":"cargo test\n--all"}"#);
+    stage.answer(root, vec![wild, call], StopReason::ToolUse);
+    stage.returns(root, "a", "\nrunning 3 tests\nok\nok\n");
+    let events = stage.commits.iter().flat_map(|commit| commit.events());
+    let lines: Vec<String> = events.filter_map(|event| show::line(&event.body)).collect();
+    assert!(lines.contains(&"you: begin".to_owned()), "{lines:#?}");
+    assert!(lines.contains(&"Look:[31m red and more".to_owned()), "{lines:#?}");
+    assert!(lines.contains(&"bash cargo test --all".to_owned()), "{lines:#?}");
+    assert!(lines.contains(&"running 3 tests (+2 lines)".to_owned()), "{lines:#?}");
+}
+
+#[test]
+fn a_line_is_never_longer_than_it_may_be() {
+    let long = "word ".repeat(1_000);
+    assert_eq!(show::one_line(&long, 20), "word word word word…");
+    assert_eq!(show::one_line(&"x".repeat(1_000), 20).chars().count(), 20);
+    assert_eq!(show::one_line("ä ö", 3), "ä ö");
+    assert_eq!(show::one_line(" \n ", 3), "");
+    assert_eq!(show::call_line("mcp__files__read", r#"{"path":"/a","n":1}"#), "files/read path=/a n=1");
+    assert_eq!(show::call_line("mcp__mxd__bash", "not json"), "bash");
+}

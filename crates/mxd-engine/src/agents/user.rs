@@ -1,0 +1,60 @@
+//! What a user does to the work of an agent without asking the agent.
+
+use std::sync::Arc;
+
+use mxd_core::event::body::ToolCallId;
+use mxd_core::id::TaskId;
+use mxd_core::tool::orchestrator::{MergeTask, TaskRef};
+use mxd_tools::outcome::{Outcome, Part};
+use mxd_tools::shell::{CallId, Processes};
+
+use super::Agents;
+
+/// What became of a merge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Merge {
+    /// The work is in the branch of the task above, or was there already; how, in words.
+    Done(String),
+    /// Nothing was merged; why, in words.
+    Refused(String),
+}
+
+impl Agents {
+    /// Merges the branch of a task into that of the task above.
+    pub(crate) async fn merge_for_user(&self, task: TaskId, message: Option<String>) -> Merge {
+        let above = self.parts().shown.look(|state| state.tree().task_above(task).map(|node| node.id));
+        let Some(above) = above else {
+            return Merge::Refused("there is no task above it to merge into".to_owned());
+        };
+        let wish = MergeTask { task_id: TaskRef::from(task), message };
+        let outcome = self.merge(above, wish, &self.closing()).await;
+        let text = in_words(&outcome);
+        if outcome.is_error { Merge::Refused(text) } else { Merge::Done(text) }
+    }
+
+    /// Lets a command that runs go on in the background; whether there was one.
+    pub(crate) async fn to_background(&self, task: TaskId, call: &ToolCallId) -> bool {
+        let commands = self.commands(task).await;
+        commands.is_some_and(|commands| commands.to_background(&CallId::new(&call.0)))
+    }
+
+    /// Ends a command that runs in the background; whether there was one.
+    pub(crate) async fn kill_background(&self, task: TaskId, name: &str) -> bool {
+        self.commands(task).await.is_some_and(|commands| commands.kill(name))
+    }
+
+    /// The commands of a task that is at work.
+    async fn commands(&self, task: TaskId) -> Option<Processes> {
+        let desk = self.desks().get(&task).map(Arc::clone)?;
+        let room = desk.room.lock().await;
+        room.as_ref().map(|room| room.scope.processes.clone())
+    }
+}
+
+fn in_words(outcome: &Outcome) -> String {
+    let words = outcome.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        Part::Image { .. } => None,
+    });
+    words.collect::<Vec<_>>().join("\n")
+}

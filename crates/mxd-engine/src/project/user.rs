@@ -1,0 +1,77 @@
+//! What a user sees and does of a project that its tree and its log do not hold: git, and commands that run.
+
+use mxd_core::event::body::ToolCallId;
+use mxd_core::id::TaskId;
+
+use super::Project;
+use crate::agents::Merge;
+use crate::config::Config;
+use crate::git::{self, Branch, Logged, RefError, Review};
+
+/// Why git cannot be asked about a task.
+#[derive(Debug, thiserror::Error)]
+pub enum LookError {
+    /// The task never had a branch, or has none any more.
+    #[error("the task has no branch of its own")]
+    NoBranch,
+    /// Git failed.
+    #[error(transparent)]
+    Git(#[from] RefError),
+}
+
+impl Project {
+    /// Merges the branch of a task into that of the task above, or into the branch the user works on.
+    pub async fn merge(&self, task: TaskId, message: Option<String>) -> Merge {
+        self.shared.agents.merge_for_user(task, message).await
+    }
+
+    /// Lets a command that runs go on in the background; whether there was one.
+    pub async fn to_background(&self, task: TaskId, call: &ToolCallId) -> bool {
+        self.shared.agents.to_background(task, call).await
+    }
+
+    /// Ends a command that runs in the background; whether there was one.
+    pub async fn kill_background(&self, task: TaskId, name: &str) -> bool {
+        self.shared.agents.kill_background(task, name).await
+    }
+
+    /// The last commits of a task's branch, newest first.
+    ///
+    /// # Errors
+    ///
+    /// When there is no branch, or git fails.
+    pub async fn history(&self, task: TaskId, most: usize) -> Result<Vec<Logged>, LookError> {
+        let branch = self.look(|state| {
+            state.tree().get(task).and_then(|node| node.task()).and_then(|task| task.branch.clone())
+        });
+        let branch: Branch = branch.and_then(|branch| branch.parse().ok()).ok_or(LookError::NoBranch)?;
+        Ok(git::history(&self.shared.agents.surroundings().repository, &branch, most).await?)
+    }
+
+    /// What a task has changed.
+    ///
+    /// # Errors
+    ///
+    /// When it has no worktree, or git fails.
+    pub async fn review(&self, task: TaskId) -> Result<Review, LookError> {
+        let repository = &self.shared.agents.surroundings().repository;
+        let found = git::worktree::find(repository, task).map_err(RefError::from)?;
+        Ok(git::review(repository, &found.ok_or(LookError::NoBranch)?).await?)
+    }
+
+    /// The settings it works with.
+    pub fn config(&self) -> &Config {
+        &self.shared.agents.surroundings().config
+    }
+
+    /// The branch the user works on, when there is one.
+    pub async fn base_branch(&self) -> Option<String> {
+        let head = self.shared.agents.surroundings().repository.head().await.ok()?;
+        match head {
+            git::Head::Branch { branch, .. } | git::Head::Unborn { branch } => {
+                Some(branch.as_str().to_owned())
+            }
+            git::Head::Detached { .. } => None,
+        }
+    }
+}

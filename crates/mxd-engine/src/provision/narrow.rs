@@ -1,0 +1,156 @@
+//! What one task may use: what the project has, less what the manifests and skills from the root down to it take away.
+
+use std::path::Path;
+
+use mxd_core::manifest::{AgentManifest, ServerSpec};
+use mxd_core::tool::{
+    CapabilityLayer, CapabilitySet, CapabilitySetError, EffectSet, SideEffect, Skill, SkillScope, SkillTool,
+    SkillTools, ToolId, ToolName, ToolPattern, ToolUri,
+};
+use mxd_tools::builtin;
+
+use super::skills::Skills;
+use super::stock::{self, Stock, StockError};
+
+/// What a task, or one above it, was created with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Link {
+    pub(crate) manifest: Option<String>,
+    pub(crate) skill: Option<String>,
+}
+
+/// What one task may use.
+#[derive(Debug)]
+pub(crate) struct Remit {
+    pub(crate) effects: EffectSet,
+    pub(crate) capabilities: CapabilitySet,
+    /// The skill it works by.
+    pub(crate) skill: Option<Skill>,
+    /// What the skills of this task and of those above list.
+    skills: Vec<Vec<ToolPattern>>,
+    /// What it does not have although a manifest lists it, in words.
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Why nobody knows what a task may use.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum RemitError {
+    #[error(transparent)]
+    Manifest(#[from] StockError),
+    #[error("there is no skill {name}; there are: {known}")]
+    NoSkill { name: String, known: String },
+    #[error("the skill {name} cannot be used by a task: {source}")]
+    Skill { name: String, source: CapabilitySetError },
+    #[error("the manifest {path} cannot be used by a task: {source}")]
+    Layer { path: String, source: CapabilitySetError },
+}
+
+impl Remit {
+    /// What is left when each task from the root down has taken away what it takes away. The last link is the task's own.
+    pub(crate) fn of(
+        stock: &Stock,
+        links: &[Link],
+        (checkout, skills): (&Path, &Skills),
+    ) -> Result<Self, RemitError> {
+        let capabilities = CapabilitySet::root(stock.grants.clone());
+        let mut remit = Self {
+            effects: stock.effects,
+            capabilities,
+            skill: None,
+            skills: Vec::new(),
+            remarks: Vec::new(),
+        };
+        for link in links {
+            if let Some(path) = &link.manifest {
+                let manifest = stock::parse(path, &stock::read(path, checkout)?)?;
+                remit.take_manifest(path, &manifest, stock)?;
+            }
+            remit.take_skill(link.skill.as_deref(), skills)?;
+        }
+        Ok(remit)
+    }
+
+    fn take_manifest(
+        &mut self,
+        path: &str,
+        manifest: &AgentManifest,
+        stock: &Stock,
+    ) -> Result<(), RemitError> {
+        self.effects = self.effects.iter().filter(|effect| manifest.allowed.contains(*effect)).collect();
+        let mut grants = Vec::new();
+        for server in &manifest.servers {
+            if builtin::is_built_in(server) || stock.has(server) {
+                grants.extend(listed(server, stock));
+            } else {
+                self.remarks.push(format!(
+                    "{path} lists the server {}, which this project does not have in that form",
+                    server.name
+                ));
+            }
+        }
+        let layer = CapabilityLayer::granting(grants).and_then(|layer| self.capabilities.child(layer));
+        self.capabilities = layer.map_err(|source| RemitError::Layer { path: path.to_owned(), source })?;
+        Ok(())
+    }
+
+    /// The skill of a task above limits this one, too; the task's own is what the gate names.
+    fn take_skill(&mut self, name: Option<&str>, skills: &Skills) -> Result<(), RemitError> {
+        if let Some(above) = self.skill.take() {
+            let layer = CapabilityLayer::granting(patterns(&above.tools));
+            let layer = layer.and_then(|layer| self.capabilities.child(layer));
+            let failed = |source| RemitError::Skill { name: above.name.to_string(), source };
+            self.capabilities = layer.map_err(failed)?;
+        }
+        let Some(name) = name else { return Ok(()) };
+        let found = skills.known.iter().find(|(known, _)| known.as_str() == name);
+        let Some((_, skill)) = found else {
+            let known: Vec<String> = skills.known.keys().map(ToString::to_string).collect();
+            return Err(RemitError::NoSkill { name: name.to_owned(), known: known.join(", ") });
+        };
+        self.skills.push(patterns(&skill.tools));
+        self.skill = Some(skill.clone());
+        Ok(())
+    }
+
+    /// The skill as the gate takes it.
+    pub(crate) fn scope(&self) -> SkillScope<'_> {
+        match &self.skill {
+            Some(skill) => SkillScope::Active { name: &skill.name, tools: &skill.tools },
+            None => SkillScope::NoSkill,
+        }
+    }
+
+    /// Whether the agent has a tool about the tree. Manifests cannot list them: what they change is ours, and their
+    /// class says enough. To report and to ask is always possible.
+    pub(crate) fn has_orchestrator(&self, id: &ToolId, effect: SideEffect) -> bool {
+        if effect == SideEffect::Read {
+            return true;
+        }
+        let in_skill = |tools: &Vec<ToolPattern>| tools.iter().any(|pattern| pattern.matches(id));
+        self.effects.contains(effect) && self.skills.iter().all(in_skill)
+    }
+}
+
+/// What a manifest that a task names lists of a server: all of it, or some tools.
+fn listed(server: &ServerSpec, stock: &Stock) -> Vec<ToolPattern> {
+    let all = stock.server(&server.name).is_some_and(|supplied| {
+        let has = |name: &ToolName| server.declared().iter().any(|tool| tool.name == *name);
+        let declared = supplied.spec.declared();
+        !declared.is_empty() && declared.iter().all(|tool| has(&tool.name))
+    });
+    if all {
+        return stock::all_of(&server.name).into_iter().collect();
+    }
+    server.declared().iter().filter_map(|tool| stock::exactly(&server.name, &tool.name)).collect()
+}
+
+/// What a skill lists, as patterns. An entry that names no tool of a server gives nothing.
+fn patterns(tools: &SkillTools) -> Vec<ToolPattern> {
+    let pattern = |entry: &SkillTool| match entry {
+        SkillTool::Uri(ToolUri::Mcp(tool)) => stock::exactly(&tool.id.server, &tool.id.tool),
+        SkillTool::Uri(ToolUri::Native(_)) => None,
+        SkillTool::Wire(name) => name.literal().ok().and_then(|id| stock::exactly(&id.server, &id.tool)),
+        SkillTool::Pattern(pattern) => Some(pattern.clone()),
+    };
+    tools.entries().iter().filter_map(pattern).collect()
+}

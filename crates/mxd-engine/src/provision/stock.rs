@@ -1,0 +1,174 @@
+//! What a project has: the servers and tools of its manifest, or else everything built in and the servers of its settings.
+
+use std::path::Path;
+
+use mxd_core::manifest::{AgentManifest, Identity, LockFile, Placeholders, Problems, ServerSpec};
+use mxd_core::tool::{
+    CapabilityLayer, CapabilitySetError, EffectSet, ServerName, SideEffect, ToolId, ToolName, ToolPattern,
+};
+use mxd_tools::builtin;
+
+use super::ledger::{Ledger, LedgerError};
+use crate::config::{Config, Layer, beneath};
+
+/// Bytes of a manifest, and of the lock file beside it.
+const MANIFEST_BYTES: usize = 1 << 20;
+const LOCK_BYTES: usize = 16 << 20;
+
+/// Who says that a server is to be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    /// The manifest of the project.
+    Manifest,
+    /// The settings: this layer of them.
+    Settings(Layer),
+}
+
+/// A server of the project.
+#[derive(Debug, Clone)]
+pub(crate) struct Supplied {
+    pub(crate) spec: ServerSpec,
+    pub(crate) source: Source,
+}
+
+/// What a project has.
+#[derive(Debug)]
+pub(crate) struct Stock {
+    /// What tools may do to the world.
+    pub(crate) effects: EffectSet,
+    /// Which tools there are.
+    pub(crate) grants: CapabilityLayer,
+    /// The servers beside the built-in one.
+    pub(crate) servers: Vec<Supplied>,
+}
+
+/// Why a project has nothing: what it should have is not known.
+#[derive(Debug, Clone, thiserror::Error)]
+pub(crate) enum StockError {
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    #[error("the manifest {path} is not there; correct `manifest` in your settings, or write it")]
+    Missing { path: String },
+    #[error("{path} cannot be read: {why}")]
+    Unreadable { path: String, why: String },
+    #[error("the manifest {path} has problems; `mcl-tools -m {path} verify` tells more: {problems}")]
+    Manifest { path: String, problems: Problems },
+    #[error("the lock file {path} has problems: {problems}")]
+    Lock { path: String, problems: Problems },
+    #[error("the manifest {path} does not describe the built-in tools as they are: {why}")]
+    BuiltIn { path: String, why: String },
+    #[error("the manifest {path} lists too much: {source}")]
+    TooMany { path: String, source: CapabilitySetError },
+}
+
+impl Stock {
+    /// What the settings say, with the manifest as it was accepted. The first manifest a project has is accepted by being
+    /// named: only the user can name it.
+    pub(crate) fn open(config: &Config, checkout: &Path, ledger: &Ledger) -> Result<Self, StockError> {
+        let Some(path) = &config.manifest else { return Ok(Self::of_settings(config)) };
+        let text = match ledger.manifest(path) {
+            Some(text) => text,
+            None => accept(path, checkout, ledger)?,
+        };
+        Self::of_manifest(path, &text)
+    }
+
+    fn of_settings(config: &Config) -> Self {
+        let supplied = |server: &crate::config::ConfiguredServer| Supplied {
+            spec: server.spec.clone(),
+            source: Source::Settings(server.layer),
+        };
+        Self {
+            effects: SideEffect::ALL.into_iter().collect(),
+            grants: everything(),
+            servers: config.mcp_servers.iter().map(supplied).collect(),
+        }
+    }
+
+    fn of_manifest(path: &str, text: &str) -> Result<Self, StockError> {
+        let manifest = parse(path, text)?;
+        let grants = manifest.servers.iter().flat_map(|server| {
+            if builtin::is_built_in(server) {
+                server.declared().iter().filter_map(|tool| exactly(&server.name, &tool.name)).collect()
+            } else {
+                all_of(&server.name).into_iter().collect::<Vec<_>>()
+            }
+        });
+        let grants = CapabilityLayer::granting(grants)
+            .map_err(|source| StockError::TooMany { path: path.to_owned(), source })?;
+        let foreign = manifest.servers.into_iter().filter(|server| !builtin::is_built_in(server));
+        let servers = foreign.map(|spec| Supplied { spec, source: Source::Manifest }).collect();
+        Ok(Self { effects: manifest.allowed, grants, servers })
+    }
+
+    /// A server by its name.
+    pub(crate) fn server(&self, name: &ServerName) -> Option<&Supplied> {
+        self.servers.iter().find(|supplied| supplied.spec.name == *name)
+    }
+
+    /// Whether a manifest that a task names means the same server.
+    pub(crate) fn has(&self, other: &ServerSpec) -> bool {
+        self.server(&other.name).is_some_and(|Supplied { spec, .. }| {
+            Identity::from(&spec.transport) == Identity::from(&other.transport)
+                && spec.package.as_ref().is_none_or(|package| other.package.as_ref() == Some(package))
+        })
+    }
+}
+
+/// Accepts the manifest of the project as it is in the repository now, with the lock file beside it.
+pub(crate) fn accept(path: &str, checkout: &Path, ledger: &Ledger) -> Result<String, StockError> {
+    let text = read(path, checkout)?;
+    parse(path, &text)?;
+    let beside = lock_path(path);
+    let unreadable =
+        |why: &dyn ToString| StockError::Unreadable { path: beside.clone(), why: why.to_string() };
+    let lock = beneath::read(checkout, Path::new(&beside), LOCK_BYTES).map_err(|error| unreadable(&error))?;
+    let lock = lock.map(|bytes| LockFile::parse(&bytes)).transpose();
+    let lock = lock.map_err(|problems| StockError::Lock { path: beside.clone(), problems })?;
+    ledger.accept_manifest(path, &text, lock)?;
+    Ok(text)
+}
+
+/// The text of a manifest of the repository.
+pub(crate) fn read(path: &str, checkout: &Path) -> Result<String, StockError> {
+    let unreadable =
+        |why: &dyn ToString| StockError::Unreadable { path: path.to_owned(), why: why.to_string() };
+    let bytes =
+        beneath::read(checkout, Path::new(path), MANIFEST_BYTES).map_err(|error| unreadable(&error))?;
+    let bytes = bytes.ok_or_else(|| StockError::Missing { path: path.to_owned() })?;
+    String::from_utf8(bytes).map_err(|error| unreadable(&error))
+}
+
+/// Reads a manifest and holds what it says about the built-in tools against what they are.
+pub(crate) fn parse(path: &str, text: &str) -> Result<AgentManifest, StockError> {
+    let manifest = AgentManifest::parse(text.as_bytes(), Placeholders::Refuse)
+        .map_err(|problems| StockError::Manifest { path: path.to_owned(), problems })?;
+    let built_in = manifest.servers.iter().filter(|server| builtin::is_built_in(server));
+    let misfit = built_in.flat_map(|server| builtin::misfits(server, Placeholders::Refuse)).next();
+    match misfit {
+        Some(misfit) => {
+            Err(StockError::BuiltIn { path: path.to_owned(), why: format!("{misfit}. {}", misfit.hint()) })
+        }
+        None => Ok(manifest),
+    }
+}
+
+/// `agents/mine.json` has its lock in `agents/mine.lock.json`.
+fn lock_path(manifest: &str) -> String {
+    format!("{}.lock.json", manifest.strip_suffix(".json").unwrap_or(manifest))
+}
+
+fn everything() -> CapabilityLayer {
+    let any: Option<ToolPattern> = "mcp:*:*".parse().ok();
+    CapabilityLayer::granting(any).unwrap_or_default()
+}
+
+/// The pattern of one tool.
+pub(crate) fn exactly(server: &ServerName, tool: &ToolName) -> Option<ToolPattern> {
+    ToolId { server: server.clone(), tool: tool.clone() }.to_string().parse().ok()
+}
+
+/// The pattern of all tools of a server.
+pub(crate) fn all_of(server: &ServerName) -> Option<ToolPattern> {
+    format!("mcp:{server}:*").parse().ok()
+}

@@ -1,0 +1,167 @@
+//! Frames of a live stream: made once, sent to everybody.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use bytes::Bytes;
+use mxd_core::event::{Delta, Event, EventBody, EventHead, split_events};
+use mxd_core::id::TaskId;
+use mxd_core::show;
+use mxd_core::state::State;
+use mxd_store::Commit;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::Tally;
+use crate::view::{Detail, Needs, TaskView};
+
+/// A piece of a stream.
+#[derive(Debug, Clone)]
+pub(crate) struct Frame {
+    /// The commit it is; none for what is only for the eye.
+    pub(crate) seq: Option<u64>,
+    pub(crate) bytes: Bytes,
+}
+
+/// A frame with an event and its data.
+pub(crate) fn event(name: &str, data: &str) -> Bytes {
+    Bytes::from(format!("event: {name}\ndata: {data}\n\n"))
+}
+
+/// A frame that a client can go on from.
+fn numbered(name: &str, id: &str, data: &str) -> Bytes {
+    Bytes::from(format!("event: {name}\nid: {id}\ndata: {data}\n\n"))
+}
+
+/// The frame of a delta.
+pub(crate) fn delta(delta: &Delta) -> Option<Frame> {
+    let text = delta.to_json().ok()?;
+    Some(Frame { seq: None, bytes: event("delta", &text) })
+}
+
+/// What a commit frame says.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CommitFrame<'a> {
+    seq: u64,
+    at: u64,
+    events: Vec<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tasks: Option<Vec<TaskView>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    removed: Vec<TaskId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    needs: Option<&'a Needs>,
+}
+
+/// What the frame of a commit says of the tree after it.
+pub(crate) struct After<'a> {
+    pub(crate) state: &'a State,
+    pub(crate) tally: &'a Tally,
+    /// What waits for the user, when that has changed.
+    pub(crate) needs: Option<&'a Needs>,
+}
+
+/// The frame of a commit, with what it did to the tree, or without for one that is read from disk.
+pub(crate) fn commit(epoch: &str, commit: &Commit, after: Option<&After<'_>>) -> Frame {
+    let mut events = Vec::new();
+    let (mut touched, mut removed) = (BTreeSet::new(), Vec::new());
+    for text in split_events(&commit.events).into_iter().flatten() {
+        let decoded = Event::decode(text).ok();
+        if let Some(event) = &decoded {
+            if let EventBody::TaskDeleted(_) = &event.body {
+                removed.push(event.task);
+            }
+            if let Some(after) = after {
+                touch(&mut touched, after, event);
+            }
+        }
+        events.extend(view(text, (commit.seq, commit.at), decoded.as_ref()));
+    }
+    let tasks = after.map(|after| {
+        let nodes = touched.iter().filter_map(|task| after.state.tree().get(*task));
+        nodes.map(|node| TaskView::of(after.state, after.tally, node, Detail::List)).collect()
+    });
+    let needs = after.and_then(|after| after.needs);
+    let frame = CommitFrame { seq: commit.seq, at: commit.at, events, tasks, removed, needs };
+    let text = serde_json::to_string(&frame).unwrap_or_default();
+    Frame { seq: Some(commit.seq), bytes: numbered("commit", &format!("{epoch}-{}", commit.seq), &text) }
+}
+
+/// Whose view an event changes: that of its task, of those above it, of those who wait for it or pay for it.
+fn touch(touched: &mut BTreeSet<TaskId>, after: &After<'_>, event: &Event) {
+    let (task, state) = (event.task, after.state);
+    touched.insert(task);
+    touched.extend(after.tally.left(task));
+    match &event.body {
+        EventBody::TaskCreated(created) => touched.extend(created.parent_id),
+        EventBody::TaskMoved(moved) => {
+            touched.insert(moved.parent_id);
+        }
+        EventBody::TaskStatusChanged(_) => {
+            touched.extend(state.tree().waiting_for(task));
+            touched.extend(state.tree().task_above(task).map(|above| above.id));
+        }
+        EventBody::TurnEnded(_) | EventBody::BudgetSettled(_) | EventBody::BudgetReserved(_) => {
+            touched.extend(state.budget_owner(task).map(|owner| owner.id));
+        }
+        EventBody::BudgetTransferred(moved) => {
+            touched.insert(moved.to);
+        }
+        EventBody::BudgetRefunded(back) => {
+            touched.insert(back.to);
+        }
+        _ => {}
+    }
+}
+
+/// Fields of a `session_config` that are the same for every agent and a hundred times longer than the rest.
+const LEFT_OUT: [&str; 3] = ["tools", "systemStable", "systemVariable"];
+
+/// An event as clients see it: as it is in the log, with its place, its time and its line.
+pub(crate) fn view(text: &str, (seq, at): (u64, u64), event: Option<&Event>) -> Option<Box<RawValue>> {
+    let is_config = EventHead::parse(text).is_ok_and(|head| head.type_name == "session_config");
+    let slim = if is_config { slimmed(text) } else { None };
+    let body = slim.as_deref().unwrap_or(text).strip_prefix('{')?.strip_suffix('}')?;
+    let mut whole = format!("{{\"seq\":{seq},\"at\":{at},{body}");
+    if let Some(line) = event.and_then(|event| show::line(&event.body)) {
+        let line = serde_json::to_string(&line).ok()?;
+        let _infallible = write!(whole, ",\"line\":{line}");
+    }
+    whole.push('}');
+    RawValue::from_string(whole).ok()
+}
+
+fn slimmed(text: &str) -> Option<String> {
+    let mut object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(text).ok()?;
+    for name in LEFT_OUT {
+        if let Some(value) = object.get_mut(name) {
+            let bytes = value.as_str().map_or_else(|| value.to_string().len(), str::len);
+            *value = serde_json::json!({ "bytes": bytes });
+        }
+    }
+    serde_json::to_string(&object).ok()
+}
+
+/// What a snapshot says.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SnapshotFrame {
+    cursor: String,
+    root_id: Option<TaskId>,
+    tasks: Vec<TaskView>,
+    needs: Needs,
+}
+
+/// The frame with which a client begins: the whole tree as it is now. It goes on from commit `seq`.
+pub(crate) fn snapshot(epoch: &str, seq: u64, (state, tally): (&State, &Tally)) -> Bytes {
+    let nodes = state.tree().nodes().values();
+    let snapshot = SnapshotFrame {
+        cursor: format!("{epoch}-{seq}"),
+        root_id: state.tree().root().map(|root| root.id),
+        tasks: nodes.map(|node| TaskView::of(state, tally, node, Detail::List)).collect(),
+        needs: crate::view::needs(state, tally),
+    };
+    let id = snapshot.cursor.clone();
+    numbered("snapshot", &id, &serde_json::to_string(&snapshot).unwrap_or_default())
+}

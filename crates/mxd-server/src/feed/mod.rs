@@ -1,0 +1,275 @@
+//! The feed of a project: its log is followed by one task, which counts it, makes each frame of the live stream once,
+//! and hands it to everybody who listens.
+//!
+//! Nobody who listens can slow it down: a listener that is too far behind loses its place in the channel and reads what
+//! it missed from disk. Deltas stand in the same channel, before the commit of the item they belong to.
+
+mod frame;
+mod stream;
+mod tally;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+
+use mxd_core::commit::Seq;
+use mxd_core::event::{Delta, Event, EventBody, split_events};
+use mxd_core::id::ProjectId;
+use mxd_core::time::Millis;
+use mxd_engine::home::Registered;
+use mxd_engine::project::Project;
+use mxd_store::{Commit, Log};
+use tokio::sync::{broadcast, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub(crate) use self::frame::view as event_view;
+use self::frame::{After, Frame};
+pub(crate) use self::stream::{Cursor, Listener, listen};
+pub(crate) use self::tally::Tally;
+use crate::limits;
+use crate::view;
+
+/// The feeds of all projects.
+#[derive(Debug)]
+pub(crate) struct Feeds {
+    epoch: Arc<str>,
+    all: Mutex<HashMap<ProjectId, Arc<Feed>>>,
+    work: TaskTracker,
+    end: CancellationToken,
+}
+
+/// The feed of one project, whatever restarts it goes through.
+#[derive(Debug)]
+pub(crate) struct Feed {
+    epoch: Arc<str>,
+    registered: Registered,
+    tally: RwLock<Tally>,
+    /// The last commit that was counted and sent.
+    through: watch::Sender<u64>,
+    frames: broadcast::Sender<Frame>,
+    end: CancellationToken,
+}
+
+impl Feeds {
+    pub(crate) fn new(epoch: Arc<str>) -> Self {
+        Self { epoch, all: Mutex::default(), work: TaskTracker::new(), end: CancellationToken::new() }
+    }
+
+    /// The feed of a project, begun if there is none.
+    pub(crate) fn of(&self, registered: &Registered) -> Arc<Feed> {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = registered.entry.id;
+        if let Some(feed) = all.get(&id).filter(|feed| !feed.end.is_cancelled()) {
+            return Arc::clone(feed);
+        }
+        let feed = Arc::new(Feed {
+            epoch: Arc::clone(&self.epoch),
+            registered: registered.clone(),
+            tally: RwLock::default(),
+            through: watch::Sender::new(0),
+            frames: broadcast::Sender::new(limits::FRAMES),
+            end: self.end.child_token(),
+        });
+        all.insert(id, Arc::clone(&feed));
+        self.work.spawn(Arc::clone(&feed).run());
+        feed
+    }
+
+    /// Ends all feeds, and with them all streams.
+    pub(crate) async fn close(&self) {
+        self.end.cancel();
+        self.work.close();
+        self.work.wait().await;
+        self.all.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+impl Feed {
+    /// What was counted so far.
+    pub(crate) fn tally(&self) -> RwLockReadGuard<'_, Tally> {
+        self.tally.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until everything that is in the log now was counted.
+    pub(crate) async fn caught_up(&self, project: &Project) {
+        let head = project.through().borrow().0;
+        let mut through = self.through.subscribe();
+        tokio::select! {
+            () = self.end.cancelled() => {}
+            _ = through.wait_for(|through| *through >= head) => {}
+        }
+    }
+
+    async fn run(self: Arc<Self>) {
+        let mut standing = self.registered.standing.clone();
+        loop {
+            let project = standing.borrow_and_update().project().cloned();
+            let followed = async {
+                match &project {
+                    Some(project) => self.follow(project).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = self.end.cancelled() => return,
+                changed = standing.changed() => {
+                    // A project that was taken out has nobody who shows it any more.
+                    if changed.is_err() {
+                        self.end.cancel();
+                        return;
+                    }
+                }
+                () = followed => {
+                    // A project that ended by itself is shown as something else soon.
+                    if standing.changed().await.is_err() {
+                        self.end.cancel();
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Follows a project until it ends.
+    async fn follow(&self, project: &Project) {
+        let mut deltas = project.deltas();
+        let mut moved = project.through();
+        let head = *moved.borrow_and_update();
+        self.count_to(project, head).await;
+        loop {
+            tokio::select! {
+                biased;
+                delta = deltas.recv() => match delta {
+                    Ok(delta) => self.send_delta(&delta),
+                    // What is for the eye may be lost.
+                    Err(broadcast::error::RecvError::Lagged(_)) => {}
+                    Err(broadcast::error::RecvError::Closed) => return,
+                },
+                changed = moved.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    while let Ok(delta) = deltas.try_recv() {
+                        self.send_delta(&delta);
+                    }
+                    let head = *moved.borrow_and_update();
+                    self.send_to(project, head).await;
+                }
+            }
+        }
+    }
+
+    fn send_delta(&self, delta: &Delta) {
+        if self.frames.receiver_count() > 0
+            && let Some(frame) = frame::delta(delta)
+        {
+            let _nobody = self.frames.send(frame);
+        }
+    }
+
+    /// Counts what was in the log before anybody listened. What a restart wrote is news to those who did.
+    async fn count_to(&self, project: &Project, head: Seq) {
+        let begin = *self.through.borrow();
+        if begin == 0 {
+            let wait = project.config().clarify_timeout_ms;
+            *self.tally.write().unwrap_or_else(PoisonError::into_inner) = Tally::new(wait);
+        }
+        let purpose = if begin == 0 { Purpose::Count } else { Purpose::Send };
+        self.advance(project, head, purpose).await;
+    }
+
+    /// Counts and sends what has become durable.
+    async fn send_to(&self, project: &Project, head: Seq) {
+        self.advance(project, head, Purpose::Send).await;
+    }
+
+    async fn advance(&self, project: &Project, head: Seq, purpose: Purpose) {
+        let mut after = *self.through.borrow();
+        while after < head.0 {
+            let Some(commits) = read(project, after).await else { return };
+            let Some(last) = commits.last() else { return };
+            after = last.seq;
+            for commit in &commits {
+                self.take(project, commit, purpose);
+            }
+            // Commits that were lost to damage are passed over, as everywhere.
+            self.through.send_replace(after);
+        }
+    }
+
+    fn take(&self, project: &Project, commit: &Commit, purpose: Purpose) {
+        let asks = {
+            let mut tally = self.tally.write().unwrap_or_else(PoisonError::into_inner);
+            tally.begin();
+            count(&mut tally, commit)
+        };
+        if purpose == Purpose::Count || self.frames.receiver_count() == 0 {
+            return;
+        }
+        let tally = self.tally();
+        let frame = project.look(|state| {
+            let needs = asks.then(|| view::needs(state, &tally));
+            let after = After { state, tally: &tally, needs: needs.as_ref() };
+            frame::commit(&self.epoch, commit, Some(&after))
+        });
+        let _nobody = self.frames.send(frame);
+    }
+}
+
+/// What commits are looked at for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Count,
+    Send,
+}
+
+/// Takes the events of a commit; whether what waits for the user may have changed.
+fn count(tally: &mut Tally, commit: &Commit) -> bool {
+    let mut asks = false;
+    for text in split_events(&commit.events).into_iter().flatten() {
+        if let Ok(event) = Event::decode(text) {
+            asks |= is_about_needs(&event.body);
+            tally.apply(Millis(commit.at), &event);
+        }
+    }
+    asks
+}
+
+fn is_about_needs(body: &EventBody) -> bool {
+    matches!(
+        body,
+        EventBody::ClarificationRequested(_)
+            | EventBody::ClarificationAnswered(_)
+            | EventBody::ClarificationExpired(_)
+            | EventBody::ApprovalRequested(_)
+            | EventBody::ApprovalGiven(_)
+            | EventBody::AgentRested(_)
+            | EventBody::AgentStopped(_)
+            | EventBody::TurnStarted(_)
+            | EventBody::TaskStatusChanged(_)
+            | EventBody::TaskReset(_)
+            | EventBody::TaskDeleted(_)
+            | EventBody::ConversationCleared(_)
+            | EventBody::DoneNotified(_)
+            | EventBody::Message(_)
+    )
+}
+
+/// The next commits, read where reading hurts nobody. None when the log cannot be read.
+pub(crate) async fn read(project: &Project, after: u64) -> Option<Vec<Commit>> {
+    let project = project.clone();
+    let read = tokio::task::spawn_blocking(move || read_log(project.log(), after)).await;
+    match read {
+        Ok(Ok(commits)) => Some(commits),
+        Ok(Err(error)) => {
+            tracing::error!(%error, after, "the log cannot be read");
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+fn read_log(log: &Log, after: u64) -> Result<Vec<Commit>, mxd_store::ReadError> {
+    log.read(after, limits::READ_COMMITS)
+}

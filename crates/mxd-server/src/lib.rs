@@ -1,0 +1,32 @@
+//! The daemon of Matrix: HTTP, live streams, log-in, the embedded page.
+//!
+//! [`serve`] begins it. Everything it answers is declared once, in the table of [`openapi`]'s document; what it knows of
+//! the projects it knows from [`mxd_engine::home::Home`].
+
+mod api;
+mod app;
+mod auth;
+mod clock;
+mod daemon;
+mod fault;
+mod feed;
+mod guard;
+mod history;
+pub mod limits;
+mod listen;
+mod mcp;
+mod metrics;
+mod page;
+mod routes;
+mod take;
+mod view;
+
+pub use app::Build;
+pub use auth::{Contact, ContactError, Policy};
+pub use daemon::{Options, Running, StartError, serve};
+pub use listen::raise_file_limit;
+
+/// The OpenAPI document of all routes.
+pub fn openapi() -> serde_json::Value {
+    routes::api().finish().1
+}

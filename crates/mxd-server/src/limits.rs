@@ -1,0 +1,75 @@
+//! Every limit of the daemon.
+
+use std::time::Duration;
+
+/// Connections that are open at the same time.
+pub const CONNECTIONS: usize = 4_096;
+
+/// How long the head of a request may take to arrive.
+pub const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the body of a request may take to arrive.
+pub const BODY_PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long the rest of a body that is too large is read, so that its sender hears why.
+pub const REST_PATIENCE: Duration = Duration::from_millis(500);
+
+/// How much of it.
+pub const REST_BYTES: usize = 64 << 20;
+
+/// Bytes of the head of a request.
+pub const HEAD_BYTES: usize = 32 << 10;
+
+/// Bytes of the body of a request that has no pictures.
+pub const BODY_BYTES: usize = 1 << 20;
+
+/// Bytes of a message with its pictures, as base64.
+pub const MESSAGE_BYTES: usize = 24 << 20;
+
+/// Bytes of one picture.
+pub const PICTURE_BYTES: usize = 5 << 20;
+
+/// Events on one page, unless fewer are asked for.
+pub const PAGE_EVENTS: usize = 200;
+
+/// Events on one page at most.
+pub const MOST_PAGE_EVENTS: usize = 1_000;
+
+/// Bytes of a description in a list of tasks.
+pub const DESCRIPTION_IN_LISTS: usize = 1_000;
+
+/// Frames that a live stream may be behind before it reads from disk.
+pub const FRAMES: usize = 256;
+
+/// Live streams at the same time.
+pub const STREAMS: usize = 3_000;
+
+/// Commits that a client may be behind and still get one by one.
+pub const CATCH_UP_COMMITS: u64 = 20_000;
+
+/// Commits read from disk at a time.
+pub const READ_COMMITS: usize = 256;
+
+/// How often a silent stream says that it lives.
+pub const HEARTBEAT: Duration = Duration::from_secs(15);
+
+/// How long a write to a client may take before it counts as gone.
+pub const WRITE_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a request waits for a project that is being restarted.
+pub const RESTART_PATIENCE: Duration = Duration::from_secs(20);
+
+/// How long running requests may take when the daemon ends.
+pub const SHUTDOWN_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Characters of a one-line text.
+pub const LINE_CHARS: usize = 200;
+
+/// Results of a search.
+pub const SEARCH_RESULTS: usize = 50;
+
+/// Commits of a branch that are listed.
+pub const HISTORY: usize = 50;
+
+/// Commits of the log that a search looks through, newest first.
+pub const SEARCH_COMMITS: u64 = 50_000;

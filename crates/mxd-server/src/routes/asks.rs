@@ -1,0 +1,159 @@
+//! What waits for the user: seen, answered, allowed or denied.
+
+use axum::extract::State;
+use mxd_core::decide::{Actor, Op, SessionOp};
+use mxd_core::event::body::{ApprovalScope, Verdict};
+use mxd_core::id::{ApprovalId, ClarificationId, TaskId};
+use mxd_engine::project::Project;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Given;
+use super::control::Acted;
+use crate::api::{Api, Route};
+use crate::app::{App, find};
+use crate::fault::{Answer, Fault};
+use crate::take::{Input, Path};
+use crate::view::{ClarificationNeed, Needs, needs};
+
+pub(super) fn routes(api: Api) -> Api {
+    api.add(Route::get("/projects/{project}/needs", "What waits for the user").gives::<Needs>(), list)
+        .add(
+            Route::get("/projects/{project}/clarifications", "Questions of agents").gives::<Clarifications>(),
+            clarifications,
+        )
+        .add(
+            Route::post("/projects/{project}/clarify", "Answers a question")
+                .takes::<Clarify>()
+                .gives::<Acted>(),
+            clarify,
+        )
+        .add(
+            Route::post("/projects/{project}/approve", "Allows or denies a tool call")
+                .takes::<Approve>()
+                .gives::<Acted>(),
+            approve,
+        )
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Clarifications {
+    clarifications: Vec<ClarificationNeed>,
+}
+
+/// An answer to a question.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Clarify {
+    task_id: String,
+    /// Which question; may be left out when there is only one.
+    #[serde(default)]
+    clarification_id: Option<String>,
+    answer: String,
+}
+
+/// A word about a tool call.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Approve {
+    task_id: String,
+    approval_id: String,
+    decision: Decision,
+    /// The hash that was looked at: the word is about this call and no other.
+    #[serde(default)]
+    args_digest: Option<String>,
+    /// What the agent is told with a denial.
+    #[serde(default)]
+    note: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Decision {
+    /// This call.
+    Once,
+    /// This tool, for the whole task.
+    Task,
+    /// Not this call.
+    Deny,
+}
+
+async fn list(State(app): State<App>, Path(project): Path<String>) -> Answer<Given<Needs>> {
+    let (project, feed) = app.fed(&project).await?;
+    let tally = feed.tally();
+    Ok(Given(project.look(|state| needs(state, &tally))))
+}
+
+async fn clarifications(
+    State(app): State<App>,
+    Path(project): Path<String>,
+) -> Answer<Given<Clarifications>> {
+    let (project, feed) = app.fed(&project).await?;
+    let tally = feed.tally();
+    let clarifications = project.look(|state| needs(state, &tally)).clarifications;
+    Ok(Given(Clarifications { clarifications }))
+}
+
+async fn clarify(
+    State(app): State<App>,
+    Path(project): Path<String>,
+    Input(wish): Input<Clarify>,
+) -> Answer<Given<Acted>> {
+    let project = app.project(&project).await?;
+    let task = find(&project, &wish.task_id)?;
+    let id = match &wish.clarification_id {
+        Some(id) => id.parse().map_err(|error| no_id("clarificationId", error))?,
+        None => only_question(&project, task)?,
+    };
+    let op = SessionOp::AnswerQuestion { id, answer: wish.answer };
+    Acted::of(&app, project.wish(Actor::User, Op::Session { task, op }).await).map(Given)
+}
+
+fn no_id(field: &str, error: mxd_core::id::ParseIdError) -> Fault {
+    Fault::unfit(format!("{field}: {error}"))
+}
+
+fn only_question(project: &Project, task: TaskId) -> Answer<ClarificationId> {
+    let open: Vec<_> = project.look(|state| state.session(task).questions().keys().copied().collect());
+    match open.as_slice() {
+        [one] => Ok(*one),
+        [] => Err(Fault::conflict("late", "the task has no open question")
+            .hint("It was answered, or nobody waits for it any more.")),
+        many => Err(Fault::conflict("ambiguous", format!("the task has {} open questions", many.len()))
+            .hint("Name one by `clarificationId`.")),
+    }
+}
+
+async fn approve(
+    State(app): State<App>,
+    Path(project): Path<String>,
+    Input(wish): Input<Approve>,
+) -> Answer<Given<Acted>> {
+    let project = app.project(&project).await?;
+    let task = find(&project, &wish.task_id)?;
+    let id: ApprovalId = wish.approval_id.parse().map_err(|error| no_id("approvalId", error))?;
+    let hash =
+        project.look(|state| state.session(task).approvals().get(&id).map(|call| call.call_hash.clone()));
+    if let (Some(looked_at), Some(hash)) = (&wish.args_digest, &hash)
+        && looked_at != hash
+    {
+        return Err(Fault::conflict("other_call", "the call is not the one that was looked at")
+            .hint("Look at what waits again."));
+    }
+    let (verdict, scope) = match wish.decision {
+        Decision::Once => (Verdict::Allow, ApprovalScope::Once),
+        Decision::Task => (Verdict::Allow, ApprovalScope::Task),
+        Decision::Deny => (Verdict::Deny, ApprovalScope::Once),
+    };
+    let done =
+        project.wish(Actor::User, Op::Session { task, op: SessionOp::Approve { id, verdict, scope } }).await;
+    let acted = Acted::of(&app, done)?;
+    if let Some(note) = wish.note.filter(|note| !note.trim().is_empty()) {
+        // The word holds whatever becomes of the note.
+        let id = crate::clock::fresh_id()?;
+        let post = mxd_core::decide::Post::text(note);
+        project.wish(Actor::User, Op::SendMessage { id, to: task, post }).await?;
+    }
+    Ok(Given(acted))
+}

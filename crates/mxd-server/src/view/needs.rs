@@ -1,0 +1,131 @@
+//! What waits for the user: calls to be approved, questions, agents that cannot go on.
+
+use mxd_core::event::body::{RestReason, ToolCallId};
+use mxd_core::id::TaskId;
+use mxd_core::raw::RawJson;
+use mxd_core::show;
+use mxd_core::state::State;
+use mxd_core::tree::Status;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::feed::Tally;
+
+/// Everything that waits for the user.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Needs {
+    approvals: Vec<ApprovalNeed>,
+    pub(crate) clarifications: Vec<ClarificationNeed>,
+    failed: Vec<Trouble>,
+    conflicts: Vec<Trouble>,
+}
+
+impl Needs {
+    pub(crate) fn count(&self) -> u64 {
+        let Self { approvals, clarifications, failed, conflicts } = self;
+        (approvals.len() + clarifications.len() + failed.len() + conflicts.len()) as u64
+    }
+}
+
+/// A tool call that waits for the user's word.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ApprovalNeed {
+    task_id: String,
+    task_title: String,
+    approval_id: String,
+    call_id: String,
+    tool: String,
+    /// Its arguments, as the model wrote them.
+    #[schemars(with = "serde_json::Value")]
+    args: Option<Box<RawValue>>,
+    /// The hash of tool and arguments; an approval may name it, and is then about nothing else.
+    args_digest: String,
+    /// The rule that asks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    at: u64,
+}
+
+/// A question of an agent.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ClarificationNeed {
+    task_id: String,
+    task_title: String,
+    clarification_id: String,
+    question: String,
+    at: u64,
+    /// When it counts as unanswered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<u64>,
+}
+
+/// A task that cannot go on by itself.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Trouble {
+    task_id: String,
+    task_title: String,
+    why: String,
+    at: u64,
+}
+
+/// What waits for the user in a project.
+pub(crate) fn needs(state: &State, tally: &Tally) -> Needs {
+    let mut needs = Needs::default();
+    let title = |task: TaskId| state.tree().get(task).map(|node| node.title.clone()).unwrap_or_default();
+    for (task, session) in state.sessions() {
+        for (id, waiting) in session.approvals() {
+            let asked = tally.approval(*id);
+            needs.approvals.push(ApprovalNeed {
+                task_id: task.to_string(),
+                task_title: title(*task),
+                approval_id: id.to_string(),
+                call_id: waiting.call.0.clone(),
+                tool: waiting.tool.clone(),
+                args: arguments(tally, *task, &waiting.call),
+                args_digest: waiting.call_hash.clone(),
+                rule: asked.map(|asked| asked.rule.clone()),
+                at: asked.map_or(0, |asked| asked.at.0),
+            });
+        }
+        for (id, at) in session.questions() {
+            needs.clarifications.push(ClarificationNeed {
+                task_id: task.to_string(),
+                task_title: title(*task),
+                clarification_id: id.to_string(),
+                question: tally.question(*id).unwrap_or_default().to_owned(),
+                at: at.0,
+                expires_at: tally.question_ms().map(|wait| at.0.saturating_add(wait)),
+            });
+        }
+        let status = state.tree().get(*task).and_then(|node| node.status());
+        let stuck = matches!(
+            session.rest(),
+            Some(RestReason::Failed | RestReason::Refused | RestReason::Spent | RestReason::Loop)
+        );
+        let trouble =
+            |why: String, at: u64| Trouble { task_id: task.to_string(), task_title: title(*task), why, at };
+        let counted = tally.task(*task);
+        if stuck && status == Some(Status::InProgress) && !session.is_busy() {
+            let error = counted.and_then(|counted| counted.last_error.clone());
+            let (why, at) = error.map_or_else(
+                || (show::standing(state, *task).map(|standing| standing.why).unwrap_or_default(), 0),
+                |(at, why)| (why, at.0),
+            );
+            needs.failed.push(trouble(why, at));
+        }
+        if let Some((at, why)) = counted.and_then(|counted| counted.conflict.clone()) {
+            needs.conflicts.push(trouble(why, at.0));
+        }
+    }
+    needs
+}
+
+fn arguments(tally: &Tally, task: TaskId, call: &ToolCallId) -> Option<Box<RawValue>> {
+    let args: &RawJson = tally.arguments(task, call)?;
+    RawValue::from_string(args.get().to_owned()).ok()
+}

@@ -1,0 +1,39 @@
+//! Handing out the text of a log: every commit as it was written, also of a log that another process owns.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use crate::disk::Disk;
+use crate::layout::Layout;
+use crate::segment::SegmentFile;
+use crate::segment::chunk::Chunks;
+use crate::segment::header::Header;
+
+/// Writes every commit of the log in `dir` to `out`, one line each, oldest first. Changes nothing and takes no lock.
+///
+/// # Errors
+///
+/// When a segment cannot be read, or `out` does not take what it is given.
+pub fn export(disk: &dyn Disk, dir: &Path, out: &mut dyn Write) -> io::Result<u64> {
+    let layout = Layout::new(dir);
+    let names = disk.list(&layout.log())?;
+    let mut files: Vec<SegmentFile> = names.iter().filter_map(|name| SegmentFile::parse(name)).collect();
+    files.sort_by_key(|file| file.number);
+    // While one is packed it is there in both forms, which hold the same.
+    files.dedup_by_key(|file| file.number);
+    let (mut commits, mut text) = (0, Vec::new());
+    for file in files {
+        let mut chunks = Chunks::open(disk, &file.path(&layout.log()), file.form)?;
+        while chunks.next(&mut text)?.is_some() {
+            for line in text.split_inclusive(|byte| *byte == b'\n') {
+                // Without its end, a line is still being written.
+                let Some(whole) = line.strip_suffix(b"\n") else { continue };
+                if Header::read(whole).is_none() {
+                    out.write_all(line)?;
+                    commits += 1;
+                }
+            }
+        }
+    }
+    Ok(commits)
+}

@@ -1,0 +1,120 @@
+//! What can go wrong for a command, with the exit code that scripts can tell it by.
+
+use std::process::ExitCode;
+
+use reqwest::StatusCode;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::say;
+
+/// The codes of `mxd`, as its help lists them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// It was refused or did not work.
+    Failed = 1,
+    /// No daemon answers.
+    Unreachable = 3,
+    /// There is no such project, task or thing.
+    NotFound = 4,
+    /// The daemon does not know who asks.
+    Unauthenticated = 5,
+}
+
+/// Why a command did not do what it was asked to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    code: Code,
+    name: String,
+    message: String,
+    hint: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Body {
+    error: Told,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    code: String,
+    message: String,
+    #[serde(default)]
+    hint: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { code: Code::Failed, name: "failed".to_owned(), message: message.into(), hint: None }
+    }
+
+    pub(crate) fn not_found(message: impl Into<String>) -> Self {
+        Self { code: Code::NotFound, name: "not_found".to_owned(), ..Self::new(message) }
+    }
+
+    /// Nobody answers at the address.
+    pub(crate) fn unreachable(base: &str, error: &reqwest::Error) -> Self {
+        let why = if error.is_timeout() { "it does not answer in time" } else { "nobody answers there" };
+        let failure = Self::new(format!("the daemon at {base} cannot be reached: {why}"));
+        Self { code: Code::Unreachable, name: "unreachable".to_owned(), ..failure }
+            .hint("`mxd up` starts it; `mxd daemon status` says more.")
+    }
+
+    /// No daemon is known.
+    pub(crate) fn no_daemon() -> Self {
+        let failure = Self::new("no daemon runs");
+        Self { code: Code::Unreachable, name: "unreachable".to_owned(), ..failure }
+            .hint("`mxd up` starts one in the background, `mxd serve` here.")
+    }
+
+    /// The daemon said no.
+    pub(crate) fn refused(status: StatusCode, text: &str) -> Self {
+        let code = match status {
+            StatusCode::NOT_FOUND => Code::NotFound,
+            StatusCode::UNAUTHORIZED => Code::Unauthenticated,
+            StatusCode::SERVICE_UNAVAILABLE => Code::Unreachable,
+            _ => Code::Failed,
+        };
+        match serde_json::from_str::<Body>(text) {
+            Ok(Body { error }) => Self { code, name: error.code, message: error.message, hint: error.hint },
+            Err(_) => Self { code, ..Self::new(format!("the daemon answered with {status}")) },
+        }
+    }
+
+    /// What to do about it.
+    #[must_use]
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn is_unreachable(&self) -> bool {
+        self.code == Code::Unreachable
+    }
+
+    /// Says it, on standard error, in the form that was asked for.
+    pub(crate) fn tell(&self, as_json: bool) -> ExitCode {
+        if as_json {
+            let error = json!({ "code": self.name, "message": self.message, "hint": self.hint });
+            say::note(json!({ "error": error }).to_string());
+        } else {
+            let _code = say::failure(&self.message);
+            if let Some(hint) = &self.hint {
+                say::note(format!(" hint: {hint}"));
+            }
+        }
+        ExitCode::from(self.code as u8)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Self::new(message)
+    }
+}

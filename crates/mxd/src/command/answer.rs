@@ -1,0 +1,168 @@
+//! What waits for the user: questions, permissions, failures. And the answers.
+
+use clap::Args;
+use mxd_core::show;
+use serde_json::{Value, json};
+
+use super::scope::{In, Tree};
+use crate::client::view::{Needs, Project};
+use crate::client::{Daemon, Failure};
+use crate::say::{self, BAD, DIM, WEAK};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes: 0 nothing waits for you or it was listed. `mxd needs --json | jq '.clarifications | length'` counts.")]
+pub(crate) struct List {}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mxd answer Blue, please                 the only question there is
+  mxd answer -t parser Blue, please       the question of one task
+  mxd answer --question 01K9ZQ7M… yes     one of several")]
+pub(crate) struct Answer {
+    /// The answer.
+    #[arg(required = true)]
+    words: Vec<String>,
+    /// The task that asks.
+    #[arg(short, long, value_name = "TASK")]
+    task: Option<String>,
+    /// Which question, when there are several.
+    #[arg(long, value_name = "ID")]
+    question: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mxd approve                    the only call that waits, this once
+  mxd approve 01K9ZQ7M --always  calls of this tool, as long as the task lives
+  mxd approve 01K9ZQ7M --deny    it is not called")]
+pub(crate) struct Approve {
+    /// Which call, by the id that `mxd needs` shows; not needed when only one waits.
+    id: Option<String>,
+    /// Also later calls of this tool by this task.
+    #[arg(long, conflicts_with = "deny")]
+    always: bool,
+    /// Refuses it.
+    #[arg(long)]
+    deny: bool,
+}
+
+/// What waits in a project.
+async fn needs(daemon: &Daemon, project: &Project) -> Result<Needs, Failure> {
+    daemon.get(&format!("/projects/{}/needs", project.id)).await
+}
+
+impl List {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let daemon = Daemon::find()?;
+        let project = scope.project(&daemon).await?;
+        if scope.json {
+            let all: Value = daemon.get(&format!("/projects/{}/needs", project.id)).await?;
+            say::line(all.to_string());
+            return Ok(());
+        }
+        let lines = describe(&needs(&daemon, &project).await?);
+        if lines.is_empty() {
+            say::line("Nothing waits for you.");
+        }
+        lines.iter().for_each(say::line);
+        Ok(())
+    }
+}
+
+/// What waits, for a person to read.
+pub(crate) fn describe(needs: &Needs) -> Vec<String> {
+    let mut lines = Vec::new();
+    for approval in &needs.approvals {
+        let call = show::call_line(&approval.tool, &approval.args.to_string());
+        lines.push(format!("{WEAK}permission{WEAK:#}  {}: {call}", approval.task_title));
+        lines.push(format!("            {DIM}mxd approve {}{DIM:#}", approval.approval_id));
+    }
+    for question in &needs.clarifications {
+        lines.push(format!(
+            "{WEAK}question{WEAK:#}    {}: {}",
+            question.task_title,
+            question.question.trim_end()
+        ));
+        lines.push(format!("            {DIM}mxd answer --question {} …{DIM:#}", question.clarification_id));
+    }
+    for trouble in &needs.failed {
+        lines.push(format!("{BAD}failed{BAD:#}      {}: {}", trouble.task_title, trouble.why));
+    }
+    for trouble in &needs.conflicts {
+        lines.push(format!("{BAD}conflict{BAD:#}    {}: {}", trouble.task_title, trouble.why));
+    }
+    lines
+}
+
+impl Answer {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let daemon = Daemon::find()?;
+        let project = scope.project(&daemon).await?;
+        let tree = Tree::read(&daemon, &project).await?;
+        let of_task = self.task.as_deref().map(|task| tree.find(task)).transpose()?;
+        let open = needs(&daemon, &project).await?.clarifications;
+        let meant: Vec<_> = open
+            .iter()
+            .filter(|question| of_task.is_none_or(|task| task.id == question.task_id))
+            .filter(|question| {
+                self.question.as_ref().is_none_or(|id| question.clarification_id.starts_with(id))
+            })
+            .collect();
+        let question = match meant.as_slice() {
+            [question] => question,
+            [] => return Err(Failure::not_found("no such question is open").hint("`mxd needs` lists them.")),
+            _ => {
+                return Err(
+                    Failure::new("more than one question is open").hint("--task or --question says which.")
+                );
+            }
+        };
+        let body = json!({
+            "taskId": question.task_id,
+            "clarificationId": question.clarification_id,
+            "answer": self.words.join(" "),
+        });
+        let answer: Value = daemon.post(&format!("/projects/{}/clarify", project.id), body).await?;
+        say::answer(scope.json, &answer, || format!("answered “{}”", question.task_title));
+        Ok(())
+    }
+}
+
+impl Approve {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let daemon = Daemon::find()?;
+        let project = scope.project(&daemon).await?;
+        let open = needs(&daemon, &project).await?.approvals;
+        let meant: Vec<_> = open
+            .iter()
+            .filter(|call| self.id.as_ref().is_none_or(|id| call.approval_id.starts_with(id)))
+            .collect();
+        let call = match meant.as_slice() {
+            [call] => call,
+            [] => return Err(Failure::not_found("no such call waits").hint("`mxd needs` lists them.")),
+            _ => {
+                return Err(
+                    Failure::new("more than one call waits").hint("Say which, by the id of `mxd needs`.")
+                );
+            }
+        };
+        let (decision, said) = match (self.deny, self.always) {
+            (true, _) => ("deny", "refused"),
+            (false, true) => ("task", "allowed for this task"),
+            (false, false) => ("once", "allowed once"),
+        };
+        let body = json!({
+            "taskId": call.task_id,
+            "approvalId": call.approval_id,
+            "decision": decision,
+            "argsDigest": call.args_digest,
+        });
+        let answer: Value = daemon.post(&format!("/projects/{}/approve", project.id), body).await?;
+        let line = show::call_line(&call.tool, &call.args.to_string());
+        say::answer(scope.json, &answer, || format!("{said}: {line}"));
+        Ok(())
+    }
+}

@@ -1,0 +1,201 @@
+//! `mxd config`: the three layers, what holds and where it comes from.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use mxd_engine::config::{self, Config, Layer, Places};
+use serde_json::{Map, Value, json};
+
+use super::scope::In;
+use crate::client::{Daemon, Failure, data_folder};
+use crate::say::{self, DIM};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mxd config                                          what holds here, and where each value comes from
+  mxd config set model claude-opus-4-1                for this project, on this machine
+  mxd config set budgetUsd 20 --global                for all projects
+  mxd config auth add main --provider anthropic --key '$env:ANTHROPIC_API_KEY' --default
+  mxd config auth add local --provider openai --key none --base-url http://127.0.0.1:11434/v1
+
+A daemon that runs takes changes up for agents that start afterwards.")]
+pub(crate) struct ConfigCommand {
+    #[command(subcommand)]
+    command: Option<Wanted>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Wanted {
+    /// Sets a key of one layer.
+    Set {
+        /// The key, such as `model` or `sandbox.mode`.
+        key: String,
+        /// The value: a number, true, false, JSON, or a text.
+        value: String,
+        #[command(flatten)]
+        layer: Which,
+    },
+    /// Removes a key from one layer.
+    Unset {
+        /// The key.
+        key: String,
+        #[command(flatten)]
+        layer: Which,
+    },
+    /// Credentials, in groups.
+    #[command(subcommand)]
+    Auth(Auth),
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+struct Which {
+    /// For all projects of this user.
+    #[arg(long, conflicts_with = "repo")]
+    global: bool,
+    /// In the repository, for everybody who works on it.
+    #[arg(long = "repo", visible_alias = "project-layer")]
+    repo: bool,
+}
+
+impl Which {
+    fn layer(self) -> Layer {
+        match (self.global, self.repo) {
+            (true, _) => Layer::User,
+            (_, true) => Layer::Repository,
+            _ => Layer::Project,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Provider {
+    Anthropic,
+    Openai,
+}
+
+#[derive(Debug, Subcommand)]
+enum Auth {
+    /// Adds or replaces a group. A key that is written as `$env:NAME` is read from the environment of the daemon.
+    Add {
+        /// How the group is called.
+        name: String,
+        /// Whose wire it speaks.
+        #[arg(long, value_enum)]
+        provider: Provider,
+        /// The key, or `$env:NAME`.
+        #[arg(long)]
+        key: String,
+        /// Another address than the provider's own.
+        #[arg(long, value_name = "URL")]
+        base_url: Option<String>,
+        /// Makes it the group that agents use.
+        #[arg(long)]
+        default: bool,
+    },
+    /// Lists the groups, without secrets.
+    List,
+    /// Removes a group.
+    Remove {
+        /// How the group is called.
+        name: String,
+    },
+}
+
+impl ConfigCommand {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let places = places(scope).await?;
+        match self.command {
+            None => show(scope, &places, ""),
+            Some(Wanted::Set { key, value, layer }) => {
+                change(&places, layer.layer(), &key, config::value_of(&value))?;
+                done(scope, &key, "is set")
+            }
+            Some(Wanted::Unset { key, layer }) => {
+                config::unset(&places, layer.layer(), &key).map_err(|error| wrong(&error))?;
+                done(scope, &key, "is unset")
+            }
+            Some(Wanted::Auth(auth)) => auth.run(scope, &places),
+        }
+    }
+}
+
+impl Auth {
+    fn run(self, scope: &In, places: &Places) -> Result<(), Failure> {
+        match self {
+            Self::List => show(scope, places, "authGroups."),
+            Self::Remove { name } => {
+                config::unset(places, Layer::User, &format!("authGroups.{name}"))
+                    .map_err(|error| wrong(&error))?;
+                done(scope, &name, "is removed")
+            }
+            Self::Add { name, provider, key, base_url, default } => {
+                let (word, key_name, url_name) = match provider {
+                    Provider::Anthropic => ("anthropic", "anthropicApiKey", "anthropicBaseUrl"),
+                    Provider::Openai => ("openai", "openaiApiKey", "openaiBaseUrl"),
+                };
+                let mut group = Map::new();
+                group.insert("provider".to_owned(), word.into());
+                group.insert(key_name.to_owned(), key.into());
+                if let Some(url) = base_url {
+                    group.insert(url_name.to_owned(), url.into());
+                }
+                change(places, Layer::User, &format!("authGroups.{name}"), Value::Object(group))?;
+                if default {
+                    change(places, Layer::User, "defaultAuth", name.clone().into())?;
+                }
+                done(scope, &name, "is added")
+            }
+        }
+    }
+}
+
+/// Where the layers are: of the project that is meant, or only the user's when none is.
+async fn places(scope: &In) -> Result<Places, Failure> {
+    let data = data_folder()?;
+    let project = match Daemon::find() {
+        Ok(daemon) => match scope.project(&daemon).await {
+            Ok(project) => Some(project),
+            Err(failure) if scope.project.is_some() && !failure.is_unreachable() => return Err(failure),
+            Err(_) => None,
+        },
+        Err(_) => None,
+    };
+    Ok(match project {
+        Some(project) => Places {
+            repository: Some(PathBuf::from(&project.path)),
+            project: Some(data.join("projects").join(&project.id)),
+            data,
+        },
+        None => Places::user_only(data),
+    })
+}
+
+fn change(places: &Places, layer: Layer, key: &str, value: Value) -> Result<(), Failure> {
+    config::set(places, layer, key, value).map_err(|error| wrong(&error))
+}
+
+fn wrong(error: &config::WriteError) -> Failure {
+    Failure::new(error.to_string()).hint(error.hint())
+}
+
+fn done(scope: &In, what: &str, said: &str) -> Result<(), Failure> {
+    say::answer(scope.json, &json!({ "ok": true }), || format!("{what} {said}"));
+    Ok(())
+}
+
+fn show(scope: &In, places: &Places, prefix: &str) -> Result<(), Failure> {
+    let config = Config::load(places).map_err(|problems| Failure::new(problems.to_string()))?;
+    let rows: Vec<_> = config.rows().into_iter().filter(|row| row.path.starts_with(prefix)).collect();
+    if scope.json {
+        say::line(serde_json::to_string(&rows).unwrap_or_default());
+        return Ok(());
+    }
+    let width = rows.iter().map(|row| row.path.len()).max().unwrap_or(0);
+    for row in rows {
+        let value = mxd_core::show::one_line(&row.value.to_string(), 80);
+        let origin = row.origin.layer().map_or("default", Layer::name);
+        say::line(format!("{:width$}  {value}  {DIM}{origin}{DIM:#}", row.path));
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! `mxd logs`: what happened, and whether the log is whole.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use mxd_store::disk::OsDisk;
+
+use super::scope::{In, Tree, named_project};
+use crate::client::view::{Event, Events, Project};
+use crate::client::{Daemon, Failure, Happening, data_folder};
+use crate::say::{self, DIM, GOOD};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mxd logs -n 50                    the last fifty lines of the project
+  mxd logs -t parser --type error   errors of one task
+  mxd logs -f                       goes on until Ctrl-C
+  mxd logs verify                   every byte of the log against its checksums, also without a daemon
+  mxd logs export > project.jsonl   every commit, also without a daemon")]
+pub(crate) struct Logs {
+    #[command(subcommand)]
+    command: Option<Whole>,
+    /// How many events.
+    #[arg(short = 'n', long = "tail", value_name = "NUMBER", default_value_t = 30)]
+    tail: usize,
+    /// Only those of this task.
+    #[arg(short, long, value_name = "TASK")]
+    task: Option<String>,
+    /// Only those of this type, such as `tool_call` or `error`. Can be given more than once.
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Vec<String>,
+    /// Goes on with what happens from now on.
+    #[arg(short, long)]
+    follow: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Whole {
+    /// Proves that nothing in the log was altered or lost.
+    Verify,
+    /// Prints every commit of the log, oldest first.
+    Export,
+}
+
+impl Logs {
+    /// The newest lines of the project, and what happens from now on.
+    pub(crate) fn following() -> Self {
+        Self { command: None, tail: 10, task: None, kind: Vec::new(), follow: true }
+    }
+
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        match self.command {
+            Some(Whole::Verify) => verify(scope).await,
+            Some(Whole::Export) => export(scope).await,
+            None => self.read(scope).await,
+        }
+    }
+
+    async fn read(self, scope: &In) -> Result<(), Failure> {
+        let daemon = Daemon::find()?;
+        let project = scope.project(&daemon).await?;
+        let tree = Tree::read(&daemon, &project).await?;
+        let task = self.task.as_deref().map(|task| tree.find(task)).transpose()?.map(|task| task.id.clone());
+        // Listening begins before reading, so that nothing falls between the two.
+        let mut stream = if self.follow { Some(daemon.listen(&project.id).await?) } else { None };
+        let path = match &task {
+            Some(task) => format!("/projects/{}/tasks/{task}/events?limit={}", project.id, self.reach()),
+            None => format!("/projects/{}/events?limit={}", project.id, self.reach()),
+        };
+        let Events { events } = daemon.get(&path).await?;
+        let wanted = |event: &&Event| {
+            let of_task = task.as_ref().is_none_or(|task| *task == event.task);
+            let of_kind = if self.kind.is_empty() {
+                event.line.is_some() || scope.json
+            } else {
+                self.kind.contains(&event.kind)
+            };
+            of_task && of_kind
+        };
+        let shown: Vec<&Event> = events.iter().filter(wanted).collect();
+        let mut last = events.last().map_or(0, |event| event.seq);
+        shown.iter().skip(shown.len().saturating_sub(self.tail)).for_each(|event| print(scope, &tree, event));
+        while let Some(happening) = next(stream.as_mut()).await? {
+            if let Happening::Commit(commit) = happening {
+                let fresh = commit.events.iter().filter(|event| event.seq > last).filter(wanted);
+                fresh.for_each(|event| print(scope, &tree, event));
+                last = commit.events.last().map_or(last, |event| event.seq.max(last));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many events to read, so that enough are left of what is wanted.
+    fn reach(&self) -> usize {
+        self.tail.saturating_mul(8).clamp(200, 1_000)
+    }
+}
+
+async fn next(stream: Option<&mut crate::client::Stream>) -> Result<Option<Happening>, Failure> {
+    match stream {
+        Some(stream) => stream.next().await,
+        None => Ok(None),
+    }
+}
+
+fn print(scope: &In, tree: &Tree, event: &Event) {
+    if scope.json {
+        say::line(serde_json::to_string(event).unwrap_or_default());
+        return;
+    }
+    let title = tree.get(&event.task).map_or("?", |task| task.title.as_str());
+    let title = mxd_core::show::one_line(title, 20);
+    let line = event.line.as_deref().unwrap_or(&event.kind);
+    say::line(format!("{DIM}{}{DIM:#}  {title:<20}  {line}", clock(event.at)));
+}
+
+/// The time of day, in UTC.
+fn clock(at: u64) -> String {
+    let seconds = at / 1000 % 86_400;
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// The folder of the log of a project, known to a daemon or named by its id.
+async fn folder(scope: &In) -> Result<(String, PathBuf), Failure> {
+    let data = data_folder()?;
+    let id = match Daemon::find() {
+        Ok(daemon) => match scope.project(&daemon).await {
+            Ok(project) => project.id,
+            Err(failure) if failure.is_unreachable() => offline(scope)?.id,
+            Err(failure) => return Err(failure),
+        },
+        Err(_) => offline(scope)?.id,
+    };
+    let folder = data.join("projects").join(&id).join("log");
+    if !folder.is_dir() {
+        return Err(Failure::not_found(format!("there is no log at {}", folder.display())));
+    }
+    Ok((id, folder))
+}
+
+/// The project without a daemon: from the register itself.
+fn offline(scope: &In) -> Result<Project, Failure> {
+    let path = data_folder()?.join("projects.json");
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| Failure::not_found(format!("{}: {error}", path.display())))?;
+    let register: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| Failure::new(error.to_string()))?;
+    let listed = register.get("projects").unwrap_or(&register).clone();
+    let projects: Vec<Project> =
+        serde_json::from_value(listed).map_err(|error| Failure::new(error.to_string()))?;
+    match &scope.project {
+        Some(named) => named_project(projects, named),
+        None => {
+            let here = std::env::current_dir().unwrap_or_default();
+            named_project(projects, &here.to_string_lossy())
+        }
+    }
+}
+
+async fn verify(scope: &In) -> Result<(), Failure> {
+    let (id, folder) = folder(scope).await?;
+    let report = mxd_store::verify(&OsDisk, &folder).map_err(|error| Failure::new(error.to_string()))?;
+    let sound = report.problems.is_empty();
+    let told =
+        serde_json::json!({ "project": id, "commits": report.commits, "problems": report.problems.len() });
+    if sound {
+        say::answer(scope.json, &told, || {
+            format!("{GOOD}whole{GOOD:#}: {} commits, nothing altered, nothing lost", report.commits)
+        });
+        return Ok(());
+    }
+    for problem in &report.problems {
+        say::note(format!("{} at byte {}: {}", problem.path.display(), problem.offset, problem.what));
+    }
+    Err(Failure::new(format!("{} places of the log are not as they were written", report.problems.len()))
+        .hint("The rest can be read; the places are listed above."))
+}
+
+async fn export(scope: &In) -> Result<(), Failure> {
+    let (_, folder) = folder(scope).await?;
+    // Whoever stops reading has read enough.
+    match mxd_store::export(&OsDisk, &folder, &mut std::io::stdout().lock()) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(Failure::new(format!("{}: {error}", folder.display()))),
+    }
+}

@@ -1,0 +1,12 @@
+//! The commands that talk to the daemon, one file per subject.
+
+pub(crate) mod answer;
+pub(crate) mod auth;
+pub(crate) mod config;
+pub(crate) mod log;
+pub(crate) mod project;
+pub(crate) mod read;
+pub(crate) mod scope;
+pub(crate) mod send;
+pub(crate) mod steer;
+pub(crate) mod task;

@@ -1,0 +1,124 @@
+//! Projects: registering, listing, moving and removing them.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::scope::{In, named_project, projects};
+use crate::client::view::{Project, Projects};
+use crate::client::{Daemon, Failure};
+use crate::say::{self, BAD, DIM};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mxd init                    the repository of this folder
+  mxd init ~/code/new --new   a new folder with an empty repository")]
+pub(crate) struct Init {
+    /// The folder; this one without it.
+    path: Option<PathBuf>,
+    /// Makes the folder and its repository when they are not there.
+    #[arg(long)]
+    new: bool,
+    /// How it is called; the folder's name without it.
+    #[arg(long)]
+    name: Option<String>,
+}
+
+impl Init {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let daemon = Daemon::find()?;
+        let path = std::path::absolute(self.path.unwrap_or_else(|| PathBuf::from(".")))
+            .map_err(|error| Failure::new(format!("the folder: {error}")))?;
+        let mut body = json!({ "path": path, "init": self.new });
+        if let Some(name) = self.name {
+            body["name"] = Value::String(name);
+        }
+        let project: Value = daemon.post("/projects", body).await?;
+        if scope.json {
+            say::line(project.to_string());
+            return Ok(());
+        }
+        let project: Project = read(project)?;
+        say::line(format!("{}  {}\n{DIM}{}{DIM:#}", project.id, project.name, project.path));
+        project.notes.iter().for_each(say::note);
+        Ok(())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {}
+
+impl List {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let projects: Value = Daemon::find()?.get("/projects").await?;
+        if scope.json {
+            say::line(projects.to_string());
+            return Ok(());
+        }
+        let Projects { projects } = read(projects)?;
+        if projects.is_empty() {
+            say::note("There are no projects yet: `mxd init` in a repository makes one.");
+        }
+        let width = projects.iter().map(|project| project.name.chars().count()).max().unwrap_or(0);
+        for project in projects {
+            let gone = if project.path_exists { "" } else { "  (folder is gone: mxd relocate)" };
+            let broken = project.problem.map(|problem| format!("  {problem}")).unwrap_or_default();
+            say::line(format!(
+                "{}  {:width$}  {DIM}{}{DIM:#}{BAD}{gone}{broken}{BAD:#}",
+                project.id, project.name, project.path
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Relocate {
+    /// The project: id, name or old folder.
+    project: String,
+    /// Where its folder is now.
+    path: PathBuf,
+}
+
+impl Relocate {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let daemon = Daemon::find()?;
+        let project = named_project(projects(&daemon).await?, &self.project)?;
+        let path =
+            std::path::absolute(&self.path).map_err(|error| Failure::new(format!("the folder: {error}")))?;
+        let body = json!({ "path": path });
+        let answer: Value =
+            daemon.ask(Method::PATCH, &format!("/projects/{}", project.id), Some(body)).await?;
+        say::answer(scope.json, &answer, || format!("{} is at {}", project.name, path.display()));
+        Ok(())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Remove {
+    /// The project: id, name or folder.
+    project: String,
+}
+
+impl Remove {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let daemon = Daemon::find()?;
+        let project = named_project(projects(&daemon).await?, &self.project)?;
+        let answer: Value = daemon.ask(Method::DELETE, &format!("/projects/{}", project.id), None).await?;
+        say::answer(scope.json, &answer, || {
+            format!(
+                "{} is not a project any more; its repository and its log stay where they are",
+                project.name
+            )
+        });
+        Ok(())
+    }
+}
+
+fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, Failure> {
+    serde_json::from_value(value)
+        .map_err(|error| Failure::new(format!("the daemon's answer cannot be read: {error}")))
+}

@@ -1,0 +1,207 @@
+//! `mxd up` and `mxd daemon`: the daemon in the background, as a service or without one.
+
+use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use mxd_server::Contact;
+use rustix::process::{Pid, Signal};
+use serde_json::{Value, json};
+
+use crate::client::{Daemon, Failure, data_folder};
+use crate::page::Page;
+use crate::say::{self, GOOD};
+use crate::service::{Supervisor, Wish};
+
+/// How long a daemon may take to be there, or to be gone.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK: Duration = Duration::from_millis(50);
+/// The end of a log that is read.
+const TAIL: usize = 200;
+
+#[derive(Debug, Args)]
+pub(crate) struct Up {
+    /// Does not open the page.
+    #[arg(long)]
+    no_open: bool,
+    /// The port, when the daemon has to be started.
+    #[arg(long)]
+    port: Option<u16>,
+}
+
+impl Up {
+    pub(crate) async fn run(self, as_json: bool) -> Result<(), Failure> {
+        let daemon = match alive().await {
+            Some(daemon) => daemon,
+            None => start(self.port).await?,
+        };
+        say::answer(as_json, &json!({ "url": daemon.base() }), || {
+            format!("{GOOD}up{GOOD:#}  {}", daemon.base())
+        });
+        if !self.no_open && !as_json {
+            Page { daemon: &daemon, place: "/ui".to_owned() }.open().await;
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DaemonCommand {
+    /// Installs the daemon as a service of this user: it starts at login and comes back when it ends.
+    Install,
+    /// Removes the service.
+    Uninstall,
+    /// Starts the daemon in the background.
+    Start,
+    /// Ends the daemon; agents go on with the next start.
+    Stop,
+    /// Ends it and starts it again.
+    Restart,
+    /// Says whether it runs.
+    Status,
+    /// Shows what it said.
+    Logs {
+        /// Goes on until Ctrl-C.
+        #[arg(short, long)]
+        follow: bool,
+    },
+}
+
+impl DaemonCommand {
+    pub(crate) async fn run(self, as_json: bool) -> Result<(), Failure> {
+        let supervisor = Supervisor::here();
+        let said = match self {
+            Self::Install => {
+                format!("installed: {}", supervisor.install(&home()?, &data_folder()?)?.display())
+            }
+            Self::Uninstall => format!("removed: {}", supervisor.uninstall(&home()?)?.display()),
+            Self::Start => match alive().await {
+                Some(daemon) => format!("it runs already, at {}", daemon.base()),
+                None if supervisor.file(&home()?).exists() => {
+                    supervisor.ask(Wish::Start)?;
+                    "started as a service".to_owned()
+                }
+                None => format!("started, at {}", start(None).await?.base()),
+            },
+            Self::Stop => stop(supervisor).await?,
+            Self::Restart => {
+                if supervisor.file(&home()?).exists() {
+                    supervisor.ask(Wish::Restart)?;
+                    "restarted as a service".to_owned()
+                } else {
+                    let _ended = stop(supervisor).await;
+                    format!("restarted, at {}", start(None).await?.base())
+                }
+            }
+            Self::Status => return status(as_json).await,
+            Self::Logs { follow } => return logs(follow),
+        };
+        say::answer(as_json, &json!({ "ok": true, "message": said }), || said.clone());
+        Ok(())
+    }
+}
+
+/// The daemon, if one answers.
+async fn alive() -> Option<Daemon> {
+    let daemon = Daemon::find().ok()?;
+    let health: Value = daemon.get("/health").await.ok()?;
+    (health["status"] == "ok").then_some(daemon)
+}
+
+/// Starts a daemon that outlives this program, and waits until it answers.
+async fn start(port: Option<u16>) -> Result<Daemon, Failure> {
+    let data = data_folder()?;
+    let wrong = |error: std::io::Error| Failure::new(format!("the daemon cannot be started: {error}"));
+    fs::create_dir_all(&data).map_err(wrong)?;
+    let log = fs::OpenOptions::new().create(true).append(true).open(log_file(&data)).map_err(wrong)?;
+    let mut command = Command::new(std::env::current_exe().map_err(wrong)?);
+    command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
+    if let Some(port) = port {
+        command.args(["--port", &port.to_string()]);
+    }
+    let mut process = command.spawn().map_err(wrong)?;
+    let waiting = async {
+        loop {
+            if let Some(daemon) = alive().await {
+                return Ok(daemon);
+            }
+            if let Ok(Some(_)) = process.try_wait() {
+                return Err(ended(&data));
+            }
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| Err(ended(&data)))
+}
+
+fn ended(data: &Path) -> Failure {
+    let said = fs::read_to_string(log_file(data)).unwrap_or_default();
+    let last = said.lines().last().unwrap_or("it said nothing");
+    Failure::new(format!("the daemon did not start: {last}")).hint("`mxd daemon logs` shows all it said.")
+}
+
+/// Ends the daemon and waits until it is gone.
+async fn stop(supervisor: Supervisor) -> Result<String, Failure> {
+    if supervisor.file(&home()?).exists() {
+        supervisor.ask(Wish::Stop)?;
+        return Ok("stopped".to_owned());
+    }
+    let pid = pid(&data_folder()?).ok_or_else(Failure::no_daemon)?;
+    rustix::process::kill_process(pid, Signal::TERM).map_err(|error| {
+        Failure::new(format!("the daemon with process number {} : {error}", pid.as_raw_nonzero()))
+    })?;
+    let gone = async {
+        while rustix::process::test_kill_process(pid).is_ok() {
+            tokio::time::sleep(LOOK).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone)
+        .await
+        .map_err(|_| Failure::new("the daemon does not end").hint("`mxd daemon logs` may say why."))?;
+    Ok("stopped".to_owned())
+}
+
+fn pid(data: &Path) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(Contact::read(data).ok()?.pid).ok()?)
+}
+
+async fn status(as_json: bool) -> Result<(), Failure> {
+    let daemon = alive().await.ok_or_else(Failure::no_daemon)?;
+    let health: Value = daemon.get("/health").await?;
+    say::answer(as_json, &health, || {
+        let seconds = health["uptimeMs"].as_u64().unwrap_or(0) / 1000;
+        format!(
+            "{GOOD}runs{GOOD:#}  {}  version {}, up {seconds} s",
+            daemon.base(),
+            health["version"].as_str().unwrap_or("?")
+        )
+    });
+    Ok(())
+}
+
+fn logs(follow: bool) -> Result<(), Failure> {
+    let file = log_file(&data_folder()?);
+    if !file.exists() {
+        return Err(Failure::not_found(format!("{} is not there", file.display()))
+            .hint("A service logs to its supervisor: `journalctl --user -u mxd`."));
+    }
+    let mut tail = Command::new("tail");
+    tail.args(["-n", &TAIL.to_string()]);
+    if follow {
+        tail.arg("-F");
+    }
+    // From here on this process is `tail`.
+    Err(Failure::new(format!("tail: {}", tail.arg(&file).exec())))
+}
+
+fn log_file(data: &Path) -> PathBuf {
+    data.join("daemon.log")
+}
+
+fn home() -> Result<PathBuf, Failure> {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    home.map(PathBuf::from).ok_or_else(|| Failure::new("HOME is not set"))
+}

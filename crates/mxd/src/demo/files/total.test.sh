@@ -1,0 +1,1 @@
+[ "$(sh tally.sh total tests/expenses.txt)" = "61.00" ]

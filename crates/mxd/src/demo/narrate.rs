@@ -1,0 +1,181 @@
+//! What the demo says while it goes on: one line for everything that an agent does.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+use anstyle::{AnsiColor, Style};
+use mxd_core::show::one_line;
+
+use crate::client::Happening;
+use crate::client::view::{Clarification, Event, Project, Task};
+use crate::command::scope::Tree;
+use crate::say::{self, DIM};
+
+/// One colour per agent.
+const COLOURS: [AnsiColor; 6] = [
+    AnsiColor::Cyan,
+    AnsiColor::Yellow,
+    AnsiColor::Green,
+    AnsiColor::Magenta,
+    AnsiColor::Blue,
+    AnsiColor::Red,
+];
+
+/// What is not worth a line in a story.
+const QUIET: &[&str] = &[
+    "task_created",
+    "agent_rested",
+    "worktree_removed",
+    "task_status_changed",
+    "done_notified",
+    "clarification_answered",
+];
+/// Tools whose calls and results say what other lines say better.
+const MACHINERY: &[&str] = &["mcp__mxd__yield", "mcp__mxd__done", "mcp__mxd__clarify"];
+
+/// What somebody has to act on.
+#[derive(Debug, Clone)]
+pub(super) enum Heard {
+    /// An agent asks.
+    Question(Clarification),
+    /// A good moment to die: what goes on.
+    Moment(&'static str),
+}
+
+/// Listens and tells.
+#[derive(Debug)]
+pub(super) struct Narrator {
+    project: String,
+    silent: bool,
+    begun: Instant,
+    pub(super) tree: Tree,
+    colours: BTreeMap<String, Style>,
+    /// The last commit that was told.
+    told: u64,
+    answered: BTreeSet<String>,
+    moments: BTreeSet<&'static str>,
+    pub(super) kills: usize,
+    /// How often each kind of event was told.
+    pub(super) seen: BTreeMap<String, usize>,
+    pub(super) conflicts: usize,
+}
+
+impl Narrator {
+    pub(super) fn new(project: &Project, begun: Instant, silent: bool) -> Self {
+        Self {
+            project: project.id.clone(),
+            silent,
+            begun,
+            tree: Tree::default(),
+            colours: BTreeMap::new(),
+            told: 0,
+            answered: BTreeSet::new(),
+            moments: BTreeSet::new(),
+            kills: 0,
+            seen: BTreeMap::new(),
+            conflicts: 0,
+        }
+    }
+
+    pub(super) fn project(&self) -> &str {
+        &self.project
+    }
+
+    pub(super) fn killed(&mut self) {
+        self.kills += 1;
+    }
+
+    /// Whether the root has reported the end.
+    pub(super) fn is_over(&self) -> bool {
+        let root = self.tree.root.as_deref().and_then(|root| self.tree.get(root));
+        root.is_some_and(|root| matches!(root.status.as_deref(), Some("passed" | "failed")))
+    }
+
+    /// Takes in what happened, tells it, and says what has to be acted on.
+    pub(super) fn hear(&mut self, happening: &Happening) -> Vec<Heard> {
+        let mut heard = Vec::new();
+        match happening {
+            Happening::Snapshot(snapshot) => {
+                self.tree = Tree { tasks: snapshot.tasks.clone(), root: snapshot.root_id.clone() };
+                heard.extend(self.questions(&snapshot.needs.clarifications));
+            }
+            Happening::Commit(commit) => {
+                self.update(&commit.tasks, &commit.removed);
+                let told = self.told;
+                for event in commit.events.iter().filter(|event| event.seq > told) {
+                    self.tell(event);
+                    heard.extend(self.moment(event));
+                }
+                self.told = commit.events.last().map_or(self.told, |event| event.seq.max(self.told));
+                if let Some(needs) = &commit.needs {
+                    heard.extend(self.questions(&needs.clarifications));
+                }
+            }
+            Happening::Delta(_) | Happening::Heartbeat => {}
+        }
+        heard
+    }
+
+    fn update(&mut self, tasks: &[Task], removed: &[String]) {
+        for task in tasks {
+            match self.tree.tasks.iter_mut().find(|known| known.id == task.id) {
+                Some(known) => *known = task.clone(),
+                None => self.tree.tasks.push(task.clone()),
+            }
+        }
+        self.tree.tasks.retain(|task| !removed.contains(&task.id));
+    }
+
+    fn questions(&mut self, open: &[Clarification]) -> Vec<Heard> {
+        let fresh = open.iter().filter(|question| self.answered.insert(question.clarification_id.clone()));
+        fresh.cloned().map(Heard::Question).collect()
+    }
+
+    /// The moments at which the daemon is killed: while agents start, while one asks, while a conflict is resolved.
+    fn moment(&mut self, event: &Event) -> Option<Heard> {
+        let count = |kind: &str| self.seen.get(kind).copied().unwrap_or(0);
+        let what = match event.kind.as_str() {
+            "worktree_created" if count("worktree_created") == 3 => "while its agents start to work",
+            "clarification_requested" => "while a question is open",
+            "tool_result" if self.conflicts == 1 => "while a conflict is being resolved",
+            _ => return None,
+        };
+        self.moments.insert(what).then_some(Heard::Moment(what))
+    }
+
+    fn tell(&mut self, event: &Event) {
+        *self.seen.entry(event.kind.clone()).or_default() += 1;
+        let is_conflict = event.kind == "tool_result"
+            && event.rest.get("tool").and_then(|tool| tool.as_str()) == Some("mcp__mxd__merge_task")
+            && event.rest.get("isError").and_then(serde_json::Value::as_bool) == Some(true);
+        self.conflicts += usize::from(is_conflict);
+        let Some(line) = &event.line else { return };
+        if self.silent || is_quiet(event) {
+            return;
+        }
+        let line = self.named(line);
+        let title = self.tree.get(&event.task).map_or("", |task| task.title.as_str()).to_owned();
+        let next = Style::new().fg_color(Some(COLOURS[self.colours.len() % COLOURS.len()].into()));
+        let style = *self.colours.entry(event.task.clone()).or_insert(next);
+        let seconds = self.begun.elapsed().as_secs_f32();
+        let room = say::width().saturating_sub(40).max(30);
+        let (title, line) = (one_line(&title, 26), one_line(&line, room));
+        say::line(format!("{DIM}{seconds:>6.1}s{DIM:#}  {style}{title:<26}{style:#}  {line}"));
+    }
+}
+
+impl Narrator {
+    /// The line with titles in the place of ids.
+    fn named(&self, line: &str) -> String {
+        let tasks = self.tree.tasks.iter().filter(|task| line.contains(&task.id));
+        tasks.fold(line.to_owned(), |line, task| line.replace(&task.id, &format!("“{}”", task.title)))
+    }
+}
+
+/// Whether an event is part of the machinery and not of the story.
+fn is_quiet(event: &Event) -> bool {
+    let tool = event.rest.get("tool").and_then(|tool| tool.as_str()).unwrap_or_default();
+    let failed = event.rest.get("isError").and_then(serde_json::Value::as_bool) == Some(true);
+    let machinery = QUIET.contains(&event.kind.as_str()) || MACHINERY.contains(&tool);
+    machinery && !failed
+}

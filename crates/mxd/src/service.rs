@@ -1,0 +1,121 @@
+//! The daemon as a service of the user: a systemd unit on Linux, a launch agent on macOS.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::client::Failure;
+
+/// How the service is called.
+const UNIT: &str = "mxd.service";
+const LABEL: &str = "dev.matrix.mxd";
+
+/// A supervisor of services.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Supervisor {
+    Systemd,
+    Launchd,
+}
+
+/// What can be wanted of a service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    Start,
+    Stop,
+    Restart,
+}
+
+impl Supervisor {
+    /// The one of this system.
+    pub(crate) fn here() -> Self {
+        if cfg!(target_os = "macos") { Self::Launchd } else { Self::Systemd }
+    }
+
+    /// Where the description of the service is.
+    pub(crate) fn file(self, home: &Path) -> PathBuf {
+        match self {
+            Self::Systemd => home.join(".config/systemd/user").join(UNIT),
+            Self::Launchd => home.join("Library/LaunchAgents").join(format!("{LABEL}.plist")),
+        }
+    }
+
+    /// The description: which program, which data, and that it comes back.
+    pub(crate) fn description(self, program: &Path, data: &Path) -> String {
+        let (program, data) = (program.display(), data.display());
+        match self {
+            Self::Systemd => format!(
+                "[Unit]\nDescription=Matrix, agents on a tree of tasks\n\n[Service]\nExecStart=\"{program}\" serve\n\
+                 Environment=\"MXD_DATA_DIR={data}\"\nRestart=always\nRestartSec=2\nKillMode=mixed\n\n\
+                 [Install]\nWantedBy=default.target\n"
+            ),
+            Self::Launchd => format!(
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\">\n<dict>\n\
+                 <key>Label</key><string>{LABEL}</string>\n\
+                 <key>ProgramArguments</key><array><string>{program}</string><string>serve</string></array>\n\
+                 <key>EnvironmentVariables</key><dict><key>MXD_DATA_DIR</key><string>{data}</string></dict>\n\
+                 <key>RunAtLoad</key><true/>\n<key>KeepAlive</key><true/>\n\
+                 <key>StandardErrorPath</key><string>{data}/daemon.log</string>\n</dict>\n</plist>\n"
+            ),
+        }
+    }
+
+    /// Writes the description down and starts the service, now and at every login.
+    pub(crate) fn install(self, home: &Path, data: &Path) -> Result<PathBuf, Failure> {
+        let program = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
+        let file = self.file(home);
+        let wrong = |error: std::io::Error| Failure::new(format!("{}: {error}", file.display()));
+        fs::create_dir_all(file.parent().unwrap_or(home)).map_err(wrong)?;
+        let mut open = fs::File::create(&file).map_err(wrong)?;
+        open.write_all(self.description(&program, data).as_bytes()).map_err(wrong)?;
+        match self {
+            Self::Systemd => {
+                run("systemctl", &["--user", "daemon-reload"])?;
+                run("systemctl", &["--user", "enable", "--now", UNIT])?;
+            }
+            Self::Launchd => run("launchctl", &["load", "-w", &file.to_string_lossy()])?,
+        }
+        Ok(file)
+    }
+
+    /// Stops the service and removes its description.
+    pub(crate) fn uninstall(self, home: &Path) -> Result<PathBuf, Failure> {
+        let file = self.file(home);
+        if !file.exists() {
+            return Err(
+                Failure::not_found("the service is not installed").hint("`mxd daemon install` installs it.")
+            );
+        }
+        match self {
+            Self::Systemd => run("systemctl", &["--user", "disable", "--now", UNIT])?,
+            Self::Launchd => run("launchctl", &["unload", "-w", &file.to_string_lossy()])?,
+        }
+        fs::remove_file(&file).map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
+        Ok(file)
+    }
+
+    /// Starts or stops the installed service.
+    pub(crate) fn ask(self, wish: Wish) -> Result<(), Failure> {
+        match (self, wish) {
+            (Self::Systemd, Wish::Start) => run("systemctl", &["--user", "start", UNIT]),
+            (Self::Systemd, Wish::Stop) => run("systemctl", &["--user", "stop", UNIT]),
+            (Self::Systemd, Wish::Restart) => run("systemctl", &["--user", "restart", UNIT]),
+            (Self::Launchd, Wish::Start) => run("launchctl", &["start", LABEL]),
+            (Self::Launchd, Wish::Stop) => run("launchctl", &["stop", LABEL]),
+            (Self::Launchd, Wish::Restart) => run("launchctl", &["kickstart", "-k", LABEL]),
+        }
+    }
+}
+
+fn run(program: &str, arguments: &[&str]) -> Result<(), Failure> {
+    let output = Command::new(program).args(arguments).output();
+    let output = output.map_err(|error| {
+        Failure::new(format!("{program}: {error}")).hint("`mxd serve` runs the daemon without a service.")
+    })?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(Failure::new(format!("{program} {}: {}", arguments.join(" "), said.trim()))
+        .hint("`mxd serve` runs the daemon without a service."))
+}
