@@ -14,8 +14,13 @@ const daemon = new FakeDaemon({ world });
 const address = await daemon.listen();
 const browser = await playwright.launch({ ...launchOptions(), args: [...launchOptions().args, "--js-flags=--expose-gc", "--enable-precise-memory-info"] });
 const page = await browser.newPage({ viewport: { width: 1360, height: 860 } });
+const asJson = process.argv.includes("--json");
 const rows = [];
-const row = (name, value, unit, bar) => rows.push({ name, value: Math.round(value * 10) / 10, unit, bar, ok: bar === undefined || value <= bar });
+const row = (name, value, unit, bar) => {
+  const one = { name, value: Math.round(value * 10) / 10, unit, bar, ok: bar === undefined || value <= bar };
+  rows.push(one);
+  if (!asJson) process.stdout.write(`${one.ok ? " " : "!"} ${name.padEnd(44)} ${String(one.value).padStart(8)} ${unit}${bar === undefined ? "" : `  (at most ${bar})`}\n`);
+};
 
 function p95(list) {
   const sorted = list.toSorted((a, b) => a - b);
@@ -59,16 +64,12 @@ const useful = await page.evaluate(() => performance.getEntriesByName("first-con
 row("first paint", useful, "ms");
 row("tree and conversation there", await page.evaluate(() => performance.now()), "ms");
 
-for (let before = 0; ; ) {
-  const count = await page.evaluate(async () => {
-    const box = document.querySelector(".chat-scroll");
-    if (box !== null) box.scrollTop = 0;
-    await new Promise((done) => setTimeout(done, 60));
-    return Number(document.querySelector(".chat-rows")?.clientHeight ?? 0);
-  });
-  if (count === before && (await page.locator(".chat-earlier").count()) === 0) break;
-  before = count;
+const earlier = page.locator(".chat-earlier");
+for (let asked = 0; asked < (2 * ROWS) / 200 && (await earlier.count()) > 0; asked += 1) {
+  // While a page is on its way there is no button, and that is fine.
+  await earlier.getByRole("button").click({ timeout: 5_000 }).catch(() => {});
 }
+row("rows that are loaded", await page.evaluate(() => Number(document.querySelector(".chat-rows")?.clientHeight ?? 0) / 72), "rows of 72 px");
 const keys = [];
 await page.locator(".tree-row").first().focus();
 for (let i = 0; i < 60; i += 1) keys.push(await latency(() => page.keyboard.press("ArrowDown")));
@@ -93,6 +94,7 @@ const stream = async (from, to) => {
   }
   await page.getByText(`Streamed ${to - 1}:`).first().waitFor({ timeout: 120_000 });
 };
+await page.getByRole("button", { name: "Follow" }).click();
 await stream(0, COMMITS);
 const first = await heap();
 await stream(COMMITS, COMMITS * 2);
@@ -102,6 +104,5 @@ row("growth in a second hour", second - first, "MB", 4);
 
 await browser.close();
 await daemon.close();
-if (process.argv.includes("--json")) process.stdout.write(`${JSON.stringify(rows)}\n`);
-else for (const one of rows) process.stdout.write(`${one.ok ? " " : "!"} ${one.name.padEnd(44)} ${String(one.value).padStart(8)} ${one.unit}${one.bar === undefined ? "" : `  (at most ${one.bar})`}\n`);
+if (asJson) process.stdout.write(`${JSON.stringify(rows)}\n`);
 process.exit(rows.every((one) => one.ok) ? 0 : 1);

@@ -8,7 +8,7 @@ import { FakeDaemon } from "./daemon.mjs";
 import { demo, NOW, PROJECT } from "./fixture.mjs";
 import { views } from "./views.mjs";
 
-const folder = process.argv[2] ?? fileURLToPath(new URL("../shots/", import.meta.url));
+const folder = process.argv[2] ?? fileURLToPath(new URL("../../target/shots/", import.meta.url));
 const only = process.argv[3];
 const SIZES = { desk: { width: 1360, height: 860 }, phone: { width: 380, height: 780 } };
 

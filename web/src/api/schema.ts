@@ -349,10 +349,11 @@ export type LoggedOut = {
   loggedOut: boolean;
 };
 
-/** The decrypted answer. */
+/** The decrypted answer to a challenge, or a ticket. */
 export type Login = {
-  challengeId: string;
-  answer: string;
+  challengeId?: string;
+  answer?: string;
+  ticket?: string;
 };
 
 export type MediaType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
@@ -687,6 +688,11 @@ export type Tasks = {
   rootId?: string;
   /** Where a live stream goes on. */
   cursor: string;
+};
+
+export type Ticket = {
+  ticket: string;
+  expiresAt: number;
 };
 
 /** A task that cannot go on by itself. */

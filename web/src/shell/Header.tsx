@@ -9,7 +9,8 @@ import { isWorking, needCount } from "../state/select.ts";
 import { useShown } from "../state/store.ts";
 import { usd } from "../text/format.ts";
 import { Link } from "./Link.tsx";
-import { type Route, go } from "./router.ts";
+import type { Route } from "./route.ts";
+import { go } from "./router.ts";
 import { choose, isDark } from "./theme.ts";
 import { attempt } from "./toasts.tsx";
 

@@ -1,6 +1,7 @@
 // A link to another place of the page, which is an ordinary link for whoever opens it elsewhere.
 import type { AnchorHTMLAttributes, Ref } from "react";
-import { type Route, go, href } from "./router.ts";
+import { type Route, href } from "./route.ts";
+import { go } from "./router.ts";
 
 interface LinkProps extends AnchorHTMLAttributes<HTMLAnchorElement> {
   to: Route;

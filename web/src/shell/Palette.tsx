@@ -9,7 +9,8 @@ import type { MenuEntry } from "../design/Menu.tsx";
 import { useShown } from "../state/store.ts";
 import { agentActions, workActions } from "../task/actions.ts";
 import { rank } from "./rank.ts";
-import { PAGES, type Route, TABS, go } from "./router.ts";
+import { PAGES, type Route, TABS } from "./route.ts";
+import { go } from "./router.ts";
 import { choose, isDark } from "./theme.ts";
 
 interface Choice {

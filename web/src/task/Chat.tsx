@@ -5,6 +5,7 @@ import type { TaskView } from "../api/types.ts";
 import { Button, ErrorNotice, IconButton, Spinner } from "../design/controls.tsx";
 import { useKeys } from "../shell/keys.ts";
 import { useNow } from "../shell/useAsk.ts";
+import { isWorking } from "../state/select.ts";
 import { store, useShown } from "../state/store.ts";
 import { Markdown } from "../text/Markdown.tsx";
 import { Composer } from "./Composer.tsx";
@@ -57,10 +58,12 @@ function Scroll({ task, talk, hasMore, asking, loaded }: ScrollProps) {
   const [searching, setSearching] = useState(false);
   const [found, setFound] = useState<number | undefined>();
   const scroller = useRef<HTMLDivElement>(null);
-  const now = useNow(1_000);
+  const now = useNow(isWorking(task) ? 1_000 : 30_000);
   const { items } = talk;
   const liveRows = (live?.thinking ? 1 : 0) + (live?.text ? 1 : 0);
   const count = items.length + liveRows;
+  // The same function as long as the items are the same: another one has all rows measured again.
+  const keyOf = useCallback((index: number) => items[index]?.key ?? `live-${index - items.length}`, [items]);
   const virtual = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
@@ -71,7 +74,7 @@ function Scroll({ task, talk, hasMore, asking, loaded }: ScrollProps) {
     anchorTo: "end",
     followOnAppend: true,
     scrollEndThreshold: 48,
-    getItemKey: (index) => items[index]?.key ?? `live-${index - items.length}`,
+    getItemKey: keyOf,
   });
   const [away, setAway] = useState(false);
   const toEnd = useCallback(() => virtual.scrollToEnd(), [virtual]);

@@ -80,7 +80,7 @@ async function rewind(item: MessageItem): Promise<void> {
     action: "Take back",
     danger: true,
   });
-  if (yes) await attempt(api.post(taskPath(taskOf(item), "/rewind"), { messageId: item.id }));
+  if (yes) await attempt(api.post(taskPath(item.task, "/rewind"), { messageId: item.id }));
 }
 
 async function editAgain(item: MessageItem): Promise<void> {
@@ -92,14 +92,7 @@ async function editAgain(item: MessageItem): Promise<void> {
     action: "Send",
     kind: "lines",
   });
-  if (content !== undefined) await attempt(api.post(taskPath(taskOf(item), "/edit"), { messageId: item.id, content }));
-}
-
-/** The task whose conversation is shown: the message stands in it. */
-function taskOf(item: MessageItem): string {
-  const { logs } = store.get();
-  const found = Object.entries(logs).find(([, log]) => log.events.some((event) => event["id"] === item.id));
-  return found?.[0] ?? "";
+  if (content !== undefined) await attempt(api.post(taskPath(item.task, "/edit"), { messageId: item.id, content }));
 }
 
 function Peer({ body, at }: { body: MessageBody; at: number }) {

@@ -6,7 +6,7 @@ import { Glyph, nameOf, shapeOf, toneOf } from "../design/Glyph.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { Menu, type Place } from "../design/Menu.tsx";
 import { Link } from "../shell/Link.tsx";
-import { TABS, type Tab } from "../shell/router.ts";
+import { TABS, type Tab } from "../shell/route.ts";
 import { useNow } from "../shell/useAsk.ts";
 import { useDiffStat } from "../state/diffs.ts";
 import { above, find, isWorking } from "../state/select.ts";

@@ -6,6 +6,7 @@ import { toolName } from "./tools/summary.ts";
 
 export interface ToolItem {
   readonly kind: "tool";
+  readonly task: Id;
   readonly key: string;
   readonly seq: number;
   readonly at: number;
@@ -27,6 +28,7 @@ export interface ToolItem {
 
 export interface MessageItem {
   readonly kind: "message";
+  readonly task: Id;
   readonly key: string;
   readonly seq: number;
   readonly at: number;
@@ -133,7 +135,7 @@ class Builder {
         // A second event with the same id is the same message, also after it was read.
         if (this.seen.has(event.id)) return;
         this.seen.add(event.id);
-        this.posted.set(event.id, { kind: "message", ...base, id: event.id, body: event.body });
+        this.posted.set(event.id, { kind: "message", task: event.task, ...base, id: event.id, body: event.body });
         return;
       case "messages_consumed":
         for (const id of event.messageIds) this.read(id, event.seq);
@@ -203,7 +205,7 @@ class Builder {
   private takeCall(event: KnownEvent, base: { key: string; seq: number; at: number }): void {
     switch (event.type) {
       case "tool_call": {
-        const item: ToolItem = { kind: "tool", ...base, tool: ownName(event.tool), callId: event.toolCallId, input: event.input, malformed: event.malformed };
+        const item: ToolItem = { kind: "tool", task: event.task, ...base, tool: ownName(event.tool), callId: event.toolCallId, input: event.input, malformed: event.malformed };
         this.calls.set(event.toolCallId, item);
         this.items.push(item);
         return;
@@ -236,8 +238,8 @@ class Builder {
     }
   }
 
-  private orphan(event: { tool: string; toolCallId: string }, base: { key: string; seq: number; at: number }): ToolItem {
-    const item: ToolItem = { kind: "tool", ...base, tool: ownName(event.tool), callId: event.toolCallId, input: undefined, malformed: undefined };
+  private orphan(event: { task: Id; tool: string; toolCallId: string }, base: { key: string; seq: number; at: number }): ToolItem {
+    const item: ToolItem = { kind: "tool", task: event.task, ...base, tool: ownName(event.tool), callId: event.toolCallId, input: undefined, malformed: undefined };
     this.calls.set(event.toolCallId, item);
     this.items.push(item);
     return item;

@@ -1,6 +1,6 @@
 // The tree of tasks: virtual rows, filter, folding, drag and drop, and all of it by keyboard.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import type { Id } from "../api/types.ts";
 import { IconButton, Spinner } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
@@ -30,15 +30,18 @@ export function Tree({ project, selected }: { project: Id; selected: Id | undefi
   const tasks = useShown((shown) => shown.tasks);
   const rootId = useShown((shown) => shown.rootId);
   const [text, setText] = useState("");
+  // What one types is there at once; the rows follow when there is time.
+  const looked = useDeferredValue(text);
   const [show, setShow] = useState<Show>(() => (kept("mxd.show") as Show | undefined) ?? "all");
   const [folded, setFolded] = useFolded(project);
   const [creating, setCreating] = useState<{ parent: Id; kind: "task" | "folder" } | undefined>();
   const [menu, setMenu] = useState<{ id: Id; place: Place } | undefined>();
   const [cursor, setCursor] = useState<Id | undefined>(selected);
   const now = useNow();
-  const rows = useMemo(() => flatten(tasks, rootId, folded, { text, show }), [tasks, rootId, folded, text, show]);
+  const rows = useMemo(() => flatten(tasks, rootId, folded, { text: looked, show }), [tasks, rootId, folded, looked, show]);
   const scroller = useRef<HTMLDivElement>(null);
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8, getItemKey: (index) => rows[index]?.task.id ?? index });
+  const keyOf = useCallback((index: number) => rows[index]?.task.id ?? index, [rows]);
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 8, getItemKey: keyOf });
   const focused = cursor !== undefined && rows.some((row) => row.task.id === cursor) ? cursor : rows[0]?.task.id;
 
   useEffect(() => {
@@ -103,7 +106,7 @@ export function Tree({ project, selected }: { project: Id; selected: Id | undefi
             );
           })}
         </div>
-        {rows.length === 1 && text !== "" && <p className="tree-none">No task has “{text}” in its title.</p>}
+        {rows.length === 1 && looked !== "" && <p className="tree-none">No task has “{looked}” in its title.</p>}
       </div>
       {creating !== undefined && <NewRow parent={creating.parent} kind={creating.kind} onDone={() => setCreating(undefined)} />}
       {menu !== undefined && (

@@ -102,8 +102,17 @@ test("a project from the first login to a resume", async ({ page }) => {
     await daemon.again();
     await fetch(`${daemon.model}/rehearse/gates/slow`, { method: "POST" });
     await expect(page.getByText("word by word by word.")).toHaveCount(1, { timeout: 120_000 });
-    await expect(page.getByText("Count the boats, please.", { exact: true })).toHaveCount(1);
+    await expect(page.getByText("Once more, slowly.", { exact: true })).toHaveCount(1);
     await expect(page.getByText("All counted: three, dinghies included.")).toHaveCount(1);
+    await page.getByRole("log").evaluate((log) => log.scrollTo(0, 0));
+    await expect(page.getByText("Count the boats, please.", { exact: true })).toHaveCount(1);
+
+    // It is stopped, after one was told what that does not undo.
+    await page.locator(".task-title").getByRole("button", { name: "Actions" }).click();
+    await page.getByRole("menuitem", { name: "Stop" }).click();
+    await expect(page.getByRole("dialog")).toContainText("Files it has changed stay changed.");
+    await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
+    await expect(page.locator(".task-state")).toContainText("stopped");
 
     // A setting, money, a narrow page, and out.
     await page.getByRole("link", { name: "Settings" }).click();

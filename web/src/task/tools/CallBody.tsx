@@ -1,7 +1,7 @@
 // The inside of a tool card: one way of showing per tool, and one for all others.
 import { type ReactNode, useMemo, useState } from "react";
 import { api, path } from "../../api/client.ts";
-import type { BlobRef, ImageRef } from "../../api/types.ts";
+import type { BlobRef, Id, ImageRef } from "../../api/types.ts";
 import { Button, ErrorNotice } from "../../design/controls.tsx";
 import { LIMITS } from "../../state/limits.ts";
 import { store } from "../../state/store.ts";
@@ -156,11 +156,12 @@ export function Images({ images }: { images: readonly ImageRef[] }) {
   );
 }
 
-/** Kills or detaches what a card runs. */
-export function backgroundPath(rest: string): string {
+function backgroundPath(rest: string): string {
   return path`/projects/${store.get().projectId ?? ""}/background` + rest;
 }
 
+/** What can be done to commands that run: put in the background, or ended there. */
 export const background = {
-  kill: (name: string, task: string): Promise<unknown> => api.post(backgroundPath(path`/${name}/kill`), { sessionId: task }),
+  move: (call: string, task: Id): Promise<unknown> => api.post(backgroundPath("/move"), { sessionId: task, execId: call }),
+  kill: (name: string, task: Id): Promise<unknown> => api.post(backgroundPath(path`/${name}/kill`), { sessionId: task }),
 };

@@ -1,10 +1,12 @@
 // A tool call and its result as one card; each tool shows what matters of it.
 import { memo } from "react";
+import { Button } from "../../design/controls.tsx";
 import { Icon } from "../../design/Icon.tsx";
+import { attempt } from "../../shell/toasts.tsx";
 import { clock, duration, moment } from "../../text/format.ts";
 import type { ToolItem } from "../items.ts";
 import { useOpen } from "../open.ts";
-import { CallBody } from "./CallBody.tsx";
+import { CallBody, background } from "./CallBody.tsx";
 import { iconOf, summaryOf, toolName } from "./summary.ts";
 
 interface ToolCardProps {
@@ -38,6 +40,11 @@ export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProp
               <span>
                 {[item.verdict.class, `${item.verdict.verdict} by ${item.verdict.rule}`].filter(Boolean).join(" · ")}
               </span>
+            )}
+            {running && item.tool === "bash" && item.approval === undefined && (
+              <Button size="small" look="quiet" onClick={() => void attempt(background.move(item.callId, item.task), "It goes on in the background.")}>
+                Move to the background
+              </Button>
             )}
             <time title={moment(item.at)}>{clock(item.at)}</time>
           </div>

@@ -1,0 +1,66 @@
+// Addresses: which view an address names, and the address of a view.
+import { path } from "../api/client.ts";
+import type { Id } from "../api/types.ts";
+
+export const TABS = ["chat", "diff", "evidence", "ledger", "details"] as const;
+export type Tab = (typeof TABS)[number];
+
+export const PAGES = ["general", "models", "servers", "approvals", "sessions"] as const;
+export type SettingsPage = (typeof PAGES)[number];
+
+export type Route =
+  | { readonly view: "projects" }
+  | { readonly view: "login" }
+  | { readonly view: "tree"; readonly project: Id }
+  | { readonly view: "task"; readonly project: Id; readonly task: Id; readonly tab: Tab }
+  | { readonly view: "needs"; readonly project: Id }
+  | { readonly view: "money"; readonly project: Id }
+  | { readonly view: "settings"; readonly project: Id; readonly page: SettingsPage }
+  | { readonly view: "nowhere"; readonly path: string };
+
+export function parse(pathname: string): Route {
+  const [ui, kind, project, view, name, tab, ...more] = pathname.split("/").filter((part) => part !== "").map(decode);
+  if (ui === undefined || (ui === "ui" && (kind === undefined || kind === "projects"))) return { view: "projects" };
+  if (ui !== "ui" || more.length > 0) return { view: "nowhere", path: pathname };
+  if (kind === "login") return { view: "login" };
+  if (kind !== "p" || project === undefined) return { view: "nowhere", path: pathname };
+  if (view === undefined) return { view: "tree", project };
+  if (view === "t" && name !== undefined) {
+    const known = TABS.find((one) => one === (tab ?? "chat"));
+    if (known !== undefined) return { view: "task", project, task: name, tab: known };
+  }
+  if ((view === "needs" || view === "money") && name === undefined) return { view, project };
+  if (view === "settings") {
+    const page = PAGES.find((one) => one === (name ?? "general"));
+    if (page !== undefined) return { view: "settings", project, page };
+  }
+  return { view: "nowhere", path: pathname };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export function href(route: Route): string {
+  switch (route.view) {
+    case "projects":
+      return "/ui/projects";
+    case "login":
+      return "/ui/login";
+    case "tree":
+      return path`/ui/p/${route.project}`;
+    case "task":
+      return path`/ui/p/${route.project}/t/${route.task}` + (route.tab === "chat" ? "" : `/${route.tab}`);
+    case "needs":
+    case "money":
+      return path`/ui/p/${route.project}/` + route.view;
+    case "settings":
+      return path`/ui/p/${route.project}/settings` + (route.page === "general" ? "" : `/${route.page}`);
+    case "nowhere":
+      return route.path;
+  }
+}
