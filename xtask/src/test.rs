@@ -88,7 +88,9 @@ fn page_parts(args: &TestArgs, tools: Tools) -> Vec<Part> {
     match (&args.filter, tools.npm) {
         (Some(_), _) => Vec::new(),
         (None, true) => page::build().into_iter().chain(page::checks()).map(part).collect(),
-        (None, false) => vec![Part::Skip { reason: "npm is not installed; the page is not tested (install: Node.js)" }],
+        (None, false) => {
+            vec![Part::Skip { reason: "npm is not installed; the page is not tested (install: Node.js)" }]
+        }
     }
 }
 
@@ -98,7 +100,9 @@ fn browser_parts(args: &TestArgs, tools: Tools) -> Vec<Part> {
         (Some(_), _, _) | (None, false, _) => Vec::new(),
         (None, true, true) => page::journeys().into_iter().map(part).collect(),
         (None, true, false) => {
-            vec![Part::Skip { reason: "there is no Chromium; the page is not tested in a browser (install: chromium)" }]
+            vec![Part::Skip {
+                reason: "there is no Chromium; the page is not tested in a browser (install: chromium)",
+            }]
         }
     }
 }

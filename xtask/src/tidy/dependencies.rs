@@ -22,8 +22,11 @@ const TABLE: &[Allowed] = &[
     Allowed { name: "mxd-engine", may_use: &["mxd-core", "mxd-store", "mxd-llm", "mxd-tools"] },
     // The HTTP interface: not the wires of the models.
     Allowed { name: "mxd-server", may_use: &["mxd-core", "mxd-store", "mxd-engine", "mxd-tools"] },
-    // The program: not the rules of the domain.
-    Allowed { name: "mxd", may_use: &["mxd-core", "mxd-engine", "mxd-server", "mxd-tools"] },
+    // The program: not the rules of the domain. It proves logs itself, and its demo has the scripted model.
+    Allowed {
+        name: "mxd",
+        may_use: &["mxd-core", "mxd-store", "mxd-engine", "mxd-server", "mxd-tools", "rehearse"],
+    },
     // The manifest inspector: not the engine or the server.
     Allowed { name: "mcl-tools", may_use: &["mxd-core", "mxd-tools"] },
     // The EVM toolbox stands alone.

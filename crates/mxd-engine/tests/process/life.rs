@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use mxd_core::decide::{Actor, Op, Post};
+use mxd_core::event::body::RestReason;
 use mxd_core::id::{Fresh, TaskId, Ulid};
+use mxd_core::state::State;
 use mxd_core::tree::Status;
 use mxd_engine::project::{Project, Receipt, WishError};
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -22,6 +24,9 @@ pub(crate) fn live_through_a_full_disk(ground: &Path) -> ExitCode {
     runtime.block_on(async {
         let project = open(ground).await;
         let root = create_root(&project).await;
+        // The script has to be under way: a model that is asked for the first time waits whatever it reads.
+        say(&project, root, "Begin.").await.unwrap();
+        until(&project, |state| state.session(root).rest() == Some(&RestReason::Yield)).await;
         let written = std::fs::metadata(ground.join("data/project/log/log/000001.jsonl")).unwrap().len();
         limit_files(Some(written + 60_000));
         let mut told = 0;
@@ -52,8 +57,12 @@ async fn say(project: &Project, to: TaskId, words: &str) -> Result<Receipt, Wish
 }
 
 async fn until_passed(project: &Project, root: TaskId) {
+    until(project, |state| state.tree().get(root).unwrap().status() == Some(Status::Passed)).await;
+}
+
+async fn until(project: &Project, wanted: impl Fn(&State) -> bool) {
     let mut moved = project.through();
-    while project.look(|state| state.tree().get(root).unwrap().status()) != Some(Status::Passed) {
+    while !project.look(&wanted) {
         moved.changed().await.unwrap();
         tell(&moved.borrow_and_update().0.to_string());
     }

@@ -60,7 +60,7 @@ async fn a_reset_task_begins_again_in_a_new_worktree_when_the_old_one_is_gone() 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_closed_task_has_no_worktree_any_more() {
     let stage = Stage::set(json!([
-        conversation("Title: Root", vec![speaks("I see.")]),
+        conversation("Title: Root", vec![speaks("I see."), speaks("I see that, too.")]),
         conversation(
             "Title: Draft",
             vec![calls(&[("done", json!({ "status": "failed", "summary": "It cannot be done." }))])]
@@ -81,6 +81,13 @@ async fn a_closed_task_has_no_worktree_any_more() {
         })
         .await;
     assert!(!std::path::Path::new(&folder).exists());
+    // The root is told what the user did.
+    stage
+        .until("the root has read it", |state| {
+            let session = state.session(root);
+            session.life().turns == 2 && !session.is_busy()
+        })
+        .await;
     stage.end().await;
 }
 
