@@ -1,8 +1,8 @@
 //! What every handler has: the projects, their feeds, who is logged in, and how the daemon is.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use axum::http::{HeaderValue, Method};
 use mxd_core::id::{ProjectId, TaskId};
@@ -25,6 +25,17 @@ use crate::mcp::Mcp;
 #[derive(Clone)]
 pub(crate) struct App {
     inner: Arc<Inner>,
+}
+
+/// The same for whoever must not keep it alive.
+#[derive(Clone)]
+pub(crate) struct WeakApp(Weak<Inner>);
+
+impl WeakApp {
+    /// The daemon, unless it has ended.
+    pub(crate) fn upgrade(&self) -> Option<App> {
+        self.0.upgrade().map(|inner| App { inner })
+    }
 }
 
 pub(crate) struct Inner {
@@ -72,6 +83,10 @@ impl std::ops::Deref for App {
 impl App {
     pub(crate) fn new(inner: Inner) -> Self {
         Self { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn downgrade(&self) -> WeakApp {
+        WeakApp(Arc::downgrade(&self.inner))
     }
 
     pub(crate) fn is_ready(&self) -> bool {

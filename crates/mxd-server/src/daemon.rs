@@ -147,8 +147,10 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     });
     let contact = Contact { address, token, pid: std::process::id(), epoch: epoch.to_string() };
     contact.write(&data).map_err(failed)?;
-    let inner = router.clone().with_state(app.clone());
-    app.mcp.open(&app, inner, &data.join("mcp")).await.map_err(|error| failed(io::Error::other(error)))?;
+    app.mcp
+        .open(&app, router.clone(), &data.join("mcp"))
+        .await
+        .map_err(|error| failed(io::Error::other(error)))?;
     let router = router.route(MCP_PATH, any(mcp::answer)).fallback(page::answer);
     let router = router.method_not_allowed_fallback(page::wrong_method);
     let router = router.layer(middleware::from_fn_with_state(app.clone(), guard)).with_state(app.clone());

@@ -23,6 +23,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Serves everybody who connects, until it is told to end; then until everybody is served.
 pub(crate) async fn listen(listener: TcpListener, router: Router, end: CancellationToken) {
     let room = Arc::new(Semaphore::new(limits::CONNECTIONS));
+    let over = CancellationToken::new();
     let connections = TaskTracker::new();
     loop {
         let seat = tokio::select! {
@@ -38,9 +39,12 @@ pub(crate) async fn listen(listener: TcpListener, router: Router, end: Cancellat
         };
         match accepted {
             Ok((stream, _)) => {
-                let (router, end) = (router.clone(), end.clone());
+                let (router, end, over) = (router.clone(), end.clone(), over.clone());
                 connections.spawn(async move {
-                    connected(stream, router, end).await;
+                    tokio::select! {
+                        () = connected(stream, router, end) => {}
+                        () = over.cancelled() => {}
+                    }
                     drop(seat);
                 });
             }
@@ -55,6 +59,8 @@ pub(crate) async fn listen(listener: TcpListener, router: Router, end: Cancellat
     connections.close();
     if tokio::time::timeout(limits::SHUTDOWN_PATIENCE, connections.wait()).await.is_err() {
         tracing::warn!("some requests were not waited for");
+        over.cancel();
+        connections.wait().await;
     }
 }
 

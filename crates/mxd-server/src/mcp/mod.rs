@@ -34,7 +34,7 @@ use serde_json::Value;
 use tower::ServiceExt as _;
 
 use self::tools::{Call, TOOLS, Tool};
-use crate::app::App;
+use crate::app::{App, WeakApp};
 use crate::fault::Fault;
 
 /// How long a call may take.
@@ -56,8 +56,9 @@ type SetUp<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 impl Mcp {
     /// Sets the endpoint up for an app whose routes are these, without the doorway: whoever comes here went through it.
-    pub(crate) async fn open(&self, app: &App, routes: Router, scratch: &Path) -> SetUp<()> {
-        let plane = Plane::new(registry(app, &routes)?);
+    pub(crate) async fn open(&self, app: &App, routes: Router<App>, scratch: &Path) -> SetUp<()> {
+        // The app has the endpoint, so the tools must not have the app, or neither would ever go.
+        let plane = Plane::new(registry(&app.downgrade(), &routes)?);
         let offer = Offer { plane, scope: scope(scratch).await?, permissions: permissions()? };
         let server = Server::new(offer);
         let endpoint = Endpoint::new(&server, Door::Open);
@@ -80,13 +81,18 @@ pub(crate) async fn answer(State(app): State<App>, request: Request) -> Response
     }
 }
 
-fn registry(app: &App, routes: &Router) -> SetUp<Registry> {
+fn registry(app: &WeakApp, routes: &Router<App>) -> SetUp<Registry> {
     let mut registry = Registry::default();
     for tool in TOOLS {
         let (app, routes) = (app.clone(), routes.clone());
         let function = Function::new(move |args, _| {
             let (app, routes) = (app.clone(), routes.clone());
-            Box::pin(async move { run(tool, &app, routes, &args).await })
+            Box::pin(async move {
+                match app.upgrade() {
+                    Some(app) => run(tool, &app, routes.with_state(app.clone()), &args).await,
+                    None => Outcome::error("the daemon ends"),
+                }
+            })
         });
         registry.register(definition(tool)?, Executor::Function(function))?;
     }
