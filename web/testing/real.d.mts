@@ -8,6 +8,7 @@ export class RealDaemon {
   constructor(script: Story);
   readonly repository: string;
   readonly model: string;
+  readonly contact: { readonly address: string; readonly token: string };
   start(): Promise<string>;
   kill(): Promise<void>;
   again(): Promise<void>;

@@ -135,12 +135,14 @@ function Escrow({ project, money }: { project: Id; money: Money }) {
     if (id === undefined) return "You";
     return <Link to={{ view: "task", project, task: id, tab: "details" }}>{tasks[id]?.title ?? "a task that is gone"}</Link>;
   };
+  // What is set aside for a call and paid for it stays with its task: the ledger of each task has it.
+  const handed = money.escrow.filter((flow) => flow.kind !== "reserved" && flow.kind !== "settled");
   return (
     <section className="panel">
       <h2>Where money was handed</h2>
-      {money.escrow.length === 0 && <p className="muted">No budgets were handed out.</p>}
+      {handed.length === 0 && <p className="muted">No budgets were handed out.</p>}
       <ul className="plain-list">
-        {money.escrow.map((flow, index) => (
+        {handed.map((flow, index) => (
           <li key={index} className="fact-row">
             <span className="grow">
               {who(flow.from)} <span aria-label="to">→</span> {who(flow.to)}
