@@ -7,7 +7,7 @@ use mxd_engine::agents::Neighbours;
 use mxd_engine::project::{OpenError, Project};
 use serde_json::json;
 
-use super::stage::{Stage, calls, capturing, conversation, expecting, speaks};
+use super::stage::{Stage, calls, capturing, conversation, expecting, gated, speaks};
 use crate::ground::opening;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -81,8 +81,7 @@ async fn an_agent_whose_folder_disappears_is_told_and_the_others_go_on() {
             "Title: Work",
             vec![
                 calls(&[("bash", json!({ "command": "echo here" }))]),
-                calls(&[("yield", json!({}))]),
-                calls(&[("bash", json!({ "command": "echo still here" }))]),
+                gated(calls(&[("bash", json!({ "command": "echo still here" }))]), "gone"),
                 expecting(
                     calls(&[("done", json!({ "status": "failed", "summary": "It is gone." }))]),
                     json!({ "tool_results": [{ "call": "mcp__mxd__bash", "is_error": true }] })
@@ -93,16 +92,12 @@ async fn an_agent_whose_folder_disappears_is_told_and_the_others_go_on() {
     .await;
     let root = stage.root();
     stage.say(root, "Have it made.").await;
-    stage
-        .until("two agents that wait", |state| {
-            state.sessions().values().filter(|one| one.rest() == Some(&RestReason::Yield)).count() == 2
-        })
-        .await;
+    stage.model.gate_reached("gone").await.unwrap();
     let child = stage.task("Work");
     let folder =
         stage.project().look(|state| state.tree().get(child).unwrap().task().unwrap().worktree_path.clone());
     std::fs::remove_dir_all(folder.unwrap()).unwrap();
-    stage.say(child, "Go on.").await;
+    stage.model.open_gate("gone").unwrap();
     stage.until_status(root, Status::Passed).await;
     stage.end().await;
 }
