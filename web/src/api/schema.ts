@@ -2,6 +2,12 @@
 //
 // What is not there is left out of an answer and never null, so optional fields are plain.
 
+/** What is accepted besides what the server says. */
+export type Accept = {
+  /** Classes of tools that have none, by name: `read`, `write`, `shell`, `network` or `spend`. */
+  classes?: Record<string, string>;
+};
+
 /** What was done is durable. */
 export type Acted = {
   /** Its commit; none when there was nothing to be recorded. */
@@ -530,6 +536,22 @@ export type Rewind = {
   messageId: string;
 };
 
+export type ServerView = {
+  alias: string;
+  status: StatusName2;
+  /** Why it cannot be used, and what to do about it. */
+  problem?: string;
+  tools: ToolView[];
+  /** What it offers otherwise than was accepted. */
+  drift?: string[];
+  /** How many agents are connected to it. */
+  agents: number;
+};
+
+export type Servers = {
+  servers: ServerView[];
+};
+
 export type Session = {
   token: string;
   expiresAt: number;
@@ -569,6 +591,8 @@ export type Status2 = {
 };
 
 export type StatusName = "added" | "modified" | "deleted" | "renamed" | "other";
+
+export type StatusName2 = "idle" | "connecting" | "ready" | "drifted" | "unaccepted" | "down";
 
 /** Why an agent is stopped. */
 export type Stop = {
@@ -693,6 +717,14 @@ export type Tasks = {
 export type Ticket = {
   ticket: string;
   expiresAt: number;
+};
+
+export type ToolView = {
+  name: string;
+  /** What it does to the world; a tool without a class is not called. */
+  class?: string;
+  /** The digest of what was accepted. */
+  digest?: string;
 };
 
 /** A task that cannot go on by itself. */

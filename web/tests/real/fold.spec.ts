@@ -34,8 +34,27 @@ const STORY: Story = {
   },
 };
 
-/** Follows a project from a cursor on, until the text was told. */
-async function follow(daemon: RealDaemon, project: string, from: string | undefined, until: string): Promise<Message[]> {
+function read(event: string | undefined, data: string, id: string | undefined): Message | undefined {
+  if (event === "snapshot") return { kind: "snapshot", data: JSON.parse(data) as SnapshotMessage };
+  if (event === "commit") return { kind: "commit", cursor: id, data: JSON.parse(data) as CommitMessage };
+  return undefined;
+}
+
+const isSnapshot = (message: Message): boolean => message.kind === "snapshot";
+
+/** Whether a task of this title is shown. A reader who is late hears of changes first and is shown the tree afterwards. */
+const shows =
+  (title: string) =>
+  (message: Message): boolean =>
+    (message.kind === "snapshot" || message.kind === "commit") && (message.data.tasks ?? []).some((task) => task.title === title);
+
+const says =
+  (text: string) =>
+  (message: Message): boolean =>
+    JSON.stringify(message).includes(text);
+
+/** Follows a project from a cursor on, until what is wanted was told. */
+async function follow(daemon: RealDaemon, project: string, from: string | undefined, wanted: (message: Message) => boolean): Promise<Message[]> {
   const { address, token } = daemon.contact;
   const headers = { authorization: `Bearer ${token}`, ...(from === undefined ? {} : { "last-event-id": from }) };
   const answer = await fetch(`http://${address}/events?projectId=${project}`, { headers });
@@ -49,9 +68,9 @@ async function follow(daemon: RealDaemon, project: string, from: string | undefi
       unread = unread.slice(end + 2);
       const field = (name: string): string | undefined => new RegExp(`^${name}: ?(.*)$`, "m").exec(block)?.[1];
       const data = field("data") ?? "{}";
-      if (field("event") === "snapshot") messages.push({ kind: "snapshot", data: JSON.parse(data) as SnapshotMessage });
-      if (field("event") === "commit") messages.push({ kind: "commit", cursor: field("id"), data: JSON.parse(data) as CommitMessage });
-      if (data.includes(until) && !data.includes('"text_delta"')) return messages;
+      const message = read(field("event"), data, field("id"));
+      if (message !== undefined) messages.push(message);
+      if (message !== undefined && wanted(message)) return messages;
     }
   }
   return messages;
@@ -70,9 +89,9 @@ test("changes, a late reader and the daemon agree", async () => {
   try {
     await daemon.start();
     const project = (await daemon.api("POST", "/projects", { path: daemon.repository })) as { id: string; rootId: string };
-    const early = follow(daemon, project.id, undefined, "the last word");
+    const early = follow(daemon, project.id, undefined, shows("the last word"));
     await daemon.api("POST", `/projects/${project.id}/tasks/${project.rootId}/message`, { content: "Paint the boats." });
-    await follow(daemon, project.id, undefined, "All is done.");
+    await follow(daemon, project.id, undefined, says("All is done."));
     const tasks = `/projects/${project.id}/tasks`;
     const made = (await daemon.api("POST", tasks, { title: "Moored", draft: true })) as { id: string };
     const folder = (await daemon.api("POST", tasks, { kind: "folder", title: "Ideas", index: 0 })) as { id: string };
@@ -86,8 +105,8 @@ test("changes, a late reader and the daemon agree", async () => {
 
     const middle = commits[Math.floor(commits.length / 2)];
     const cursor = middle?.kind === "commit" ? middle.cursor : undefined;
-    const late = await follow(daemon, project.id, cursor, '"rootId"');
-    const fresh = await follow(daemon, project.id, undefined, '"rootId"');
+    const late = await follow(daemon, project.id, cursor, isSnapshot);
+    const fresh = await follow(daemon, project.id, undefined, isSnapshot);
     const truth = tree(fresh);
     expect(truth).toEqual(expect.arrayContaining(["Ideas", "Painted", "boats", "the last word"].map((title) => expect.objectContaining({ title }) as object)));
     expect(truth).toHaveLength(4);

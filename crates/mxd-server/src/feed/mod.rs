@@ -188,9 +188,12 @@ impl Feed {
         let mut after = *self.through.borrow();
         while after < head.0 {
             let Some(commits) = read(project, after).await else { return };
-            let Some(last) = commits.last() else { return };
+            // What is durable is in the log a moment before it is in the state that is shown: it would be told with the
+            // tree of before, and nothing would correct that.
+            let shown = commits.iter().take_while(|commit| commit.seq <= head.0);
+            let Some(last) = shown.clone().last() else { return };
             after = last.seq;
-            for commit in &commits {
+            for commit in shown {
                 self.take(project, commit, purpose);
             }
             // Commits that were lost to damage are passed over, as everywhere.
