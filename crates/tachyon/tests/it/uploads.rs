@@ -148,6 +148,25 @@ fn a_compiler_gets_the_settings_and_nothing_of_the_environment() {
 }
 
 #[test]
+fn tests_run_by_the_rules_they_are_compiled_for() {
+    let home = Home::new();
+    // Its code begins with `PUSH0`, an instruction that Shanghai brought.
+    let contract = json!({
+        "abi": [{ "type": "function", "name": "test", "inputs": [], "outputs": [], "stateMutability": "nonpayable" }],
+        "evm": { "bytecode": { "object": "625f5ff36000526003601df3" }, "deployedBytecode": { "object": "5f5ff3" } },
+    });
+    let output = json!({ "contracts": { "T.sol": { "T": contract } } });
+    compiler(&home, &format!("cat > /dev/null; echo '{output}'"));
+    for (rules, failed) in [("paris", 1), ("shanghai", 0), ("osaka", 0)] {
+        let told = home.run("test", json!({ "sources": { "T.sol": "contract T {}" }, "evm_version": rules }));
+        assert_eq!(told["data"]["failed"], failed, "{rules}: {told:#}");
+        assert_eq!(told["data"]["passed"], 1 - failed, "{rules}: {told:#}");
+    }
+    let told = home.run("test", json!({ "sources": { "T.sol": "contract T {}" } }));
+    assert_eq!(told["data"]["passed"], 1, "{told:#}");
+}
+
+#[test]
 fn compilers_that_misbehave_are_errors() {
     let home = Home::new();
     for script in ["cat > /dev/null; echo nonsense", "exit 3", "cat > /dev/null; kill -9 $$"] {
