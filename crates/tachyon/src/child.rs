@@ -85,9 +85,15 @@ impl Child<'_> {
                 let mut output = Vec::new();
                 stdout.take(most as u64 + 1).read_to_end(&mut output).await.map(|_| output)
             };
-            let mut complaint = Vec::new();
-            let mut aside = stderr.take(COMPLAINT_BYTES);
-            let ((), output, _) = tokio::join!(write, read, aside.read_to_end(&mut complaint));
+            let listen = async move {
+                let mut complaint = Vec::new();
+                let mut aside = stderr.take(COMPLAINT_BYTES);
+                let _ = aside.read_to_end(&mut complaint).await;
+                // Whoever complains at length must not wait for somebody to hear it.
+                let _ = tokio::io::copy(&mut aside.into_inner(), &mut tokio::io::sink()).await;
+                complaint
+            };
+            let ((), output, complaint) = tokio::join!(write, read, listen);
             let output = output.map_err(failed)?;
             if output.len() > most {
                 return Err(ChildError::TooMuch(shown.clone(), most));

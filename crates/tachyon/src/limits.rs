@@ -11,7 +11,7 @@ pub(crate) const SOURCE_FILE_BYTES: usize = 4 << 20;
 /// All source files of one compilation together.
 pub(crate) const SOURCE_BYTES: usize = 24 << 20;
 /// What a compiler may print.
-pub(crate) const COMPILER_OUTPUT_BYTES: usize = 256 << 20;
+pub(crate) const COMPILER_OUTPUT_BYTES: usize = 64 << 20;
 /// How long a compiler may run.
 pub(crate) const COMPILE_TIME: Duration = Duration::from_secs(300);
 /// Memory a compiler may use, where the system can hold it to that.

@@ -29,7 +29,7 @@ pub(crate) fn run(others: &Others, rounds: usize) {
         &format!(
             "[profile.default]\nsrc = '.'\ntest = '.'\nlibs = []\nout = '../out'\ncache_path = '../cache'\nsolc = '{}'\noffline = true\n\
          optimizer = true\noptimizer_runs = 200\nauto_detect_remappings = false\n\
-         remappings = ['@openzeppelin/={}/@openzeppelin/', 'forge-std/={}/forge-std/src/']\nallow_paths = ['{}']\n\
+         remappings = ['@openzeppelin/={}/@openzeppelin/', 'forge-std/={}/forge-std/']\nallow_paths = ['{}']\n\
          [lint]\nlint_on_build = false\n[invariant]\nruns = 32\ndepth = 32\n",
             others.solc().display(),
             modules.display(),

@@ -11,7 +11,7 @@ use super::{Intent, Outcome};
 use crate::chain::embedded::trace::Tracer;
 use crate::limits;
 
-/// The rules of the embedded chain and of tests.
+/// The rules of the embedded chain, and of tests that name no others.
 pub(crate) const RULES: SpecId = SpecId::OSAKA;
 
 /// What an execution did, before anyone keeps it.

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use revm::primitives::hardfork::SpecId;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Semaphore;
@@ -24,22 +25,23 @@ pub(crate) use diagnostics::Diagnostic;
 pub(crate) use program::Program;
 pub(crate) use sources::Upload;
 
-/// The rules compilers can compile for. Nothing else is let through to a compiler.
-const EVM_VERSIONS: [&str; 14] = [
-    "homestead",
-    "tangerineWhistle",
-    "spuriousDragon",
-    "byzantium",
-    "constantinople",
-    "petersburg",
-    "istanbul",
-    "berlin",
-    "london",
-    "paris",
-    "shanghai",
-    "cancun",
-    "prague",
-    "osaka",
+/// The rules compilers can compile for, and those of the machine. Nothing else is let through to a compiler.
+const EVM_VERSIONS: [(&str, SpecId); 14] = [
+    ("homestead", SpecId::HOMESTEAD),
+    ("tangerineWhistle", SpecId::TANGERINE),
+    ("spuriousDragon", SpecId::SPURIOUS_DRAGON),
+    ("byzantium", SpecId::BYZANTIUM),
+    // On the main network the two began with the same block.
+    ("constantinople", SpecId::PETERSBURG),
+    ("petersburg", SpecId::PETERSBURG),
+    ("istanbul", SpecId::ISTANBUL),
+    ("berlin", SpecId::BERLIN),
+    ("london", SpecId::LONDON),
+    ("paris", SpecId::MERGE),
+    ("shanghai", SpecId::SHANGHAI),
+    ("cancun", SpecId::CANCUN),
+    ("prague", SpecId::PRAGUE),
+    ("osaka", SpecId::OSAKA),
 ];
 
 /// Where compilers and libraries are.
@@ -70,11 +72,16 @@ pub(crate) struct Settings {
 
 impl Settings {
     pub(crate) fn check(&self) -> Result<(), Fault> {
-        if self.evm_version.is_empty() || EVM_VERSIONS.contains(&self.evm_version.as_str()) {
+        if self.evm_version.is_empty() || self.rules().is_some() {
             return Ok(());
         }
-        let known = EVM_VERSIONS.join(", ");
+        let known = EVM_VERSIONS.map(|(name, _)| name).join(", ");
         Err(Fault::invalid(format!("`evm_version` is not one of {known}")))
+    }
+
+    /// What a machine must do that runs what is compiled; nothing in particular where the caller named no rules.
+    pub(crate) fn rules(&self) -> Option<SpecId> {
+        EVM_VERSIONS.iter().find(|(name, _)| *name == self.evm_version).map(|(_, rules)| *rules)
     }
 }
 

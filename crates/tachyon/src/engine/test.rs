@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::build::Build;
 use super::{CallContext, Engine};
 use crate::chain::aside;
+use crate::chain::execute::RULES;
 use crate::compile::Compiled;
 use crate::fault::{Code, Fault};
 use crate::runner::{self, Deadline, Plan, Report, Subject};
@@ -60,6 +61,8 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
     if fuzz_runs == 0 || fuzz_runs > limits::FUZZ_RUNS_MOST {
         return Err(Fault::invalid(format!("`fuzz_runs` must be 1 to {}", limits::FUZZ_RUNS_MOST)));
     }
+    context.progress.tell("compiling");
+    let compiled = request.build.compiled(engine).await?;
     let plan = Plan {
         match_path: request.match_path,
         match_contract: request.match_contract,
@@ -68,9 +71,8 @@ pub(super) async fn run(engine: &Engine, request: Request, context: &CallContext
         seed: request.seed,
         block_number: request.block_number.unwrap_or(1),
         block_timestamp: request.block_timestamp.unwrap_or(1),
+        rules: compiled.kit.settings.rules().unwrap_or(RULES),
     };
-    context.progress.tell("compiling");
-    let compiled = request.build.compiled(engine).await?;
     context.progress.tell("testing");
     let cancelled = Arc::new(AtomicBool::new(false));
     let _stop = StopOnDrop(cancelled.clone());

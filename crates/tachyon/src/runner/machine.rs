@@ -59,6 +59,7 @@ impl Machine {
         let sender = AccountInfo { nonce: 1, balance: U256::MAX >> 160, ..AccountInfo::default() };
         db.insert_account_info(SENDER, sender);
         let mut rules = rules(CHAIN_ID);
+        rules.set_spec_and_mainnet_gas_params(plan.rules);
         rules.tx_gas_limit_cap = Some(u64::MAX);
         rules.limit_contract_code_size = Some(usize::MAX);
         rules.limit_contract_initcode_size = Some(usize::MAX);
@@ -86,10 +87,10 @@ impl Machine {
     }
 
     fn transact(&mut self, from: Address, kind: TxKind, data: Bytes) -> Ran {
-        let intrinsic = 21_000 + data.iter().map(|byte| if *byte == 0 { 4 } else { 16 }).sum::<u64>();
         let nonce = self.db.load_account(from).map_or(0, |account| account.info.nonce);
         let transaction =
             TxEnv { caller: from, gas_limit: limits::TEST_GAS, kind, data, nonce, ..TxEnv::default() };
+        let intrinsic = self.rules.gas_params.initial_tx_gas_for_tx(&transaction, None).initial_regular_gas;
         self.cheats.begin();
         let context = Context::mainnet()
             .with_db(std::mem::take(&mut self.db))

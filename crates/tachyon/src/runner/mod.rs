@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use revm::primitives::hardfork::SpecId;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -35,6 +36,8 @@ pub(crate) struct Plan {
     pub(crate) seed: u64,
     pub(crate) block_number: u64,
     pub(crate) block_timestamp: u64,
+    /// The rules of the machine.
+    pub(crate) rules: SpecId,
 }
 
 /// What all tests gave.

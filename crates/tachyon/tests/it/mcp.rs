@@ -72,6 +72,13 @@ fn the_selftest_finds_a_manifest_that_drifted() {
 }
 
 #[test]
+fn the_selftest_agrees_with_the_manifests_that_are_shipped() {
+    let shipped = concat!(env!("CARGO_MANIFEST_DIR"), "/../../agents");
+    let selftest = Home::new().command().args(["--selftest", "--agents", shipped]).output().unwrap();
+    assert!(selftest.status.success(), "{}", String::from_utf8_lossy(&selftest.stderr));
+}
+
+#[test]
 fn a_failure_is_an_error_with_its_envelope_and_names_the_tool() {
     let mut mcp = Home::new().mcp();
     let told = mcp.ask("tools/call", json!({ "name": "tachyon_simulate", "arguments": { "value": "x" } }));

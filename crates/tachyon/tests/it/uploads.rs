@@ -85,7 +85,7 @@ fn compilers_that_are_bombed_are_ended() {
     let home = Home::new();
     for (bomb, words) in [
         ("while :; do :; done", "stopped after 2 seconds"),
-        ("cat > /dev/null; exec yes", "printed more than"),
+        ("cat > /dev/null; exec yes", "printed more than 67108864 bytes"),
         ("exec python3 -c 'bytearray(5 << 30)'", "MemoryError"),
         ("exec python3 -c 'open(\"big\", \"wb\").write(bytes(2 << 20))'", "ended with"),
     ] {
@@ -97,6 +97,13 @@ fn compilers_that_are_bombed_are_ended() {
         assert_eq!(told["error"]["code"], "COMPILER_FORGE_FAILED", "{bomb}: {told}");
         assert!(told["error"]["message"].as_str().unwrap().contains(words), "{bomb}: {told}");
     }
+}
+
+#[test]
+fn a_compiler_that_complains_at_length_comes_to_its_end() {
+    let home = Home::new();
+    compiler(&home, "cat > /dev/null; head -c 1000000 /dev/zero >&2; echo '{}'");
+    assert_eq!(compile(&home, json!({ "A.sol": "contract A {}" }))["ok"], true);
 }
 
 #[test]
@@ -138,6 +145,25 @@ fn a_compiler_gets_the_settings_and_nothing_of_the_environment() {
     assert_eq!(input["settings"]["evmVersion"], "paris");
     assert_eq!(input["settings"]["optimizer"], json!({ "enabled": false, "runs": 7 }));
     assert_eq!(input["sources"].as_object().unwrap().len(), 1);
+}
+
+#[test]
+fn tests_run_by_the_rules_they_are_compiled_for() {
+    let home = Home::new();
+    // Its code begins with `PUSH0`, an instruction that Shanghai brought.
+    let contract = json!({
+        "abi": [{ "type": "function", "name": "test", "inputs": [], "outputs": [], "stateMutability": "nonpayable" }],
+        "evm": { "bytecode": { "object": "625f5ff36000526003601df3" }, "deployedBytecode": { "object": "5f5ff3" } },
+    });
+    let output = json!({ "contracts": { "T.sol": { "T": contract } } });
+    compiler(&home, &format!("cat > /dev/null; echo '{output}'"));
+    for (rules, failed) in [("paris", 1), ("shanghai", 0), ("osaka", 0)] {
+        let told = home.run("test", json!({ "sources": { "T.sol": "contract T {}" }, "evm_version": rules }));
+        assert_eq!(told["data"]["failed"], failed, "{rules}: {told:#}");
+        assert_eq!(told["data"]["passed"], 1 - failed, "{rules}: {told:#}");
+    }
+    let told = home.run("test", json!({ "sources": { "T.sol": "contract T {}" } }));
+    assert_eq!(told["data"]["passed"], 1, "{told:#}");
 }
 
 #[test]
