@@ -1,7 +1,7 @@
 //! What agents are provided with: the manifest or the settings say which servers and tools there are, tasks narrow that
 //! down, and what was accepted is held.
 //!
-//! [`Stock`] is what the project has, [`Ledger`] what a person accepted of it, and [`Remit`] what one task may use of it:
+//! `Stock` is what the project has, `Ledger` what a person accepted of it, and `Remit` what one task may use of it:
 //! never more than the task above. Manifests and skills are files of the repository, which agents can change by
 //! merging. So the manifest of the project is used as it was accepted, and what tasks name only takes away.
 
