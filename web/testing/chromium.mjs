@@ -13,9 +13,16 @@ function found() {
     if (!existsSync(named)) throw new Error(`MXD_CHROMIUM names ${named}, which is not there.`);
     return named;
   }
-  const { chromium } = createRequire(import.meta.url)("@playwright/test");
-  const own = chromium.executablePath();
-  return [own, ...PLACES].find((place) => place !== "" && existsSync(place));
+  return [ofPlaywright(), ...PLACES].find((place) => place !== "" && existsSync(place));
+}
+
+/** Where Playwright keeps its own, once it is installed itself. */
+function ofPlaywright() {
+  try {
+    return createRequire(import.meta.url)("@playwright/test").chromium.executablePath();
+  } catch {
+    return "";
+  }
 }
 
 function run(command, args) {
