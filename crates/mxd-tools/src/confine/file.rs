@@ -212,6 +212,7 @@ impl Target {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut refused = Errno::EXIST;
         for _attempt in 0..ATTEMPTS {
+            // As in `UNFINISHED`.
             let name = format!(".mxd-{}-{}.tmp", process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
             match openat(self.place.folder(), &name, flags, Mode::from_raw_mode(0o666)) {
                 Ok(fd) => return Ok((name, File::from(fd))),

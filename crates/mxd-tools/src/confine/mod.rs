@@ -23,6 +23,9 @@ pub use memory::{Files, Seen};
 pub use resolve::{Place, What};
 pub use tree::{Entry, EntryKind, Tree, Walked};
 
+/// How files are called that were being written when the program was killed. Nobody should commit them.
+pub const UNFINISHED: &str = ".mxd-*.tmp";
+
 /// The most links one path may lead through, as in the kernel.
 pub const MAX_LINKS: usize = 40;
 

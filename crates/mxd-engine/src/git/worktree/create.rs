@@ -168,6 +168,7 @@ where
     space::check(&request.folder, request.room)?;
     include::check(&request.include)?;
     let folder = place(repository, &request.folder)?;
+    repository.exclude(mxd_tools::confine::UNFINISHED).await?;
     let _task = repository.task_turn(request.task).await;
     let known = Record::read(repository.common(), request.task)?;
     match known {
