@@ -256,6 +256,7 @@ impl Agents {
         self.inner.work.close();
         self.drop_everything().await;
         self.inner.work.wait().await;
+        self.surroundings().repository.settled().await;
         self.inner.proxy.lock().await.take();
     }
 }

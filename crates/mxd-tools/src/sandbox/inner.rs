@@ -27,8 +27,8 @@ pub(super) const STAGE: &str = "inner";
 /// Runs until the command has ended and nothing of it is left.
 pub(super) fn run() -> ExitCode {
     let Ok(control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
-    let (order, stdin): (Order, _) = match wire::receive(&control) {
-        Ok(Some(received)) => received,
+    let (order, _tether, stdin) = match wire::receive_order(&control) {
+        Ok(Some((order, beside))) => (order, beside.tether, beside.stdin),
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
     match Nowhere::open().and_then(|nowhere| Ok((nowhere, lock_in(&order)?))) {

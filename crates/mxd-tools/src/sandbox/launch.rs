@@ -20,6 +20,7 @@ use super::level::Level;
 use super::outer;
 use super::policy::Policy;
 use super::wire::{self, MAX_FRAME, Order, Report, Usage};
+use crate::tether::Tether;
 
 /// How long a supervisor has to end everything before it is killed itself.
 const GRACE: Duration = Duration::from_secs(1);
@@ -39,6 +40,7 @@ pub struct Sandbox {
     launcher: Arc<Launcher>,
     level: Level,
     shortfalls: Arc<[String]>,
+    tether: Option<Tether>,
 }
 
 /// What to run.
@@ -119,7 +121,13 @@ pub enum End {
 impl Sandbox {
     /// Processes started by this launcher are held at this level.
     pub(super) fn at(launcher: Launcher, level: Level, shortfalls: Vec<String>) -> Self {
-        Self { launcher: Arc::new(launcher), level, shortfalls: shortfalls.into() }
+        Self { launcher: Arc::new(launcher), level, shortfalls: shortfalls.into(), tether: None }
+    }
+
+    /// The same, with everything that it starts tied to this program.
+    #[must_use]
+    pub fn tied_by(self, tether: Tether) -> Self {
+        Self { tether: Some(tether), ..self }
     }
 
     /// How far the kernel holds what is started.
@@ -153,10 +161,11 @@ impl Sandbox {
         let failed = |source| SandboxError::Launch { program: self.launcher.program.clone(), source };
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
         let pipes = Pipes::make(&command).map_err(failed)?;
+        let tether = self.tether.as_ref().map(AsFd::as_fd);
+        let beside: Vec<_> = tether.into_iter().chain(pipes.their_stdin.as_ref().map(AsFd::as_fd)).collect();
         // A copy for each stage.
         for _stage in 0..2 {
-            let stdin = pipes.their_stdin.as_ref().map(AsFd::as_fd);
-            wire::send(&ours, &frame, stdin).map_err(failed)?;
+            wire::send(&ours, &frame, &beside).map_err(failed)?;
         }
         let supervisor = process::Command::new(&self.launcher.program)
             .args(&self.launcher.args)
@@ -200,6 +209,7 @@ impl Sandbox {
             policy: policy.clone(),
             anchor,
             groups: groups.doors(),
+            is_tied: self.tether.is_some(),
         };
         let frame =
             serde_json::to_vec(&order).map_err(|error| SandboxError::SetUp { what: error.to_string() })?;

@@ -2,7 +2,8 @@
 //!
 //! The socket is the supervisor's standard input. The daemon sends the same [`Order`] twice, once for each
 //! stage, and hears [`Report`]s; when either side closes, the other ends what it is doing. A frame is a length
-//! and JSON; the command's standard input travels beside it as a file descriptor.
+//! and JSON; what ties the supervisor to the daemon, and the command's standard input, travel beside it as file
+//! descriptors.
 
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
@@ -39,6 +40,27 @@ pub(super) struct Order {
     pub(super) anchor: Option<u32>,
     /// The files that take a process into its control groups.
     pub(super) groups: Vec<PathBuf>,
+    /// Whether the first of the file descriptors ties the supervisor to the daemon.
+    pub(super) is_tied: bool,
+}
+
+/// The file descriptors that came with an order.
+#[derive(Debug)]
+pub(super) struct Beside {
+    /// Held until the supervisor ends, by which others know that it has not.
+    pub(super) tether: Option<OwnedFd>,
+    /// What the command reads.
+    pub(super) stdin: Option<OwnedFd>,
+}
+
+/// Receives an order with what travels beside it. `None` when the daemon is gone.
+pub(super) fn receive_order(socket: &UnixStream) -> io::Result<Option<(Order, Beside)>> {
+    let received: Option<(Order, Vec<OwnedFd>)> = receive(socket)?;
+    Ok(received.map(|(order, fds)| {
+        let mut fds = fds.into_iter();
+        let tether = if order.is_tied { fds.next() } else { None };
+        (order, Beside { tether, stdin: fds.next() })
+    }))
 }
 
 /// What became of it.
@@ -64,14 +86,13 @@ pub struct Usage {
     pub peak_bytes: u64,
 }
 
-/// Sends a frame, and a file descriptor with it.
-pub(super) fn send(socket: &UnixStream, frame: &[u8], with: Option<BorrowedFd<'_>>) -> io::Result<()> {
+/// Sends a frame, and at most two file descriptors with it.
+pub(super) fn send(socket: &UnixStream, frame: &[u8], with: &[BorrowedFd<'_>]) -> io::Result<()> {
     let length = u32::try_from(frame.len()).map_err(io::Error::other)?.to_le_bytes();
-    let fds: Vec<BorrowedFd<'_>> = with.into_iter().collect();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = SendAncillaryBuffer::new(&mut space);
-    if !fds.is_empty() {
-        control.push(SendAncillaryMessage::ScmRights(&fds));
+    if !with.is_empty() && !control.push(SendAncillaryMessage::ScmRights(with)) {
+        return Err(io::Error::other("more file descriptors than travel with a frame"));
     }
     let sent = sendmsg(socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)?;
     let mut socket = socket;
@@ -79,20 +100,20 @@ pub(super) fn send(socket: &UnixStream, frame: &[u8], with: Option<BorrowedFd<'_
     socket.write_all(frame)
 }
 
-/// Receives a frame, and the file descriptor that came with it. `None` when the other side is gone.
-pub(super) fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Option<(T, Option<OwnedFd>)>> {
+/// Receives a frame, and the file descriptors that came with it. `None` when the other side is gone.
+fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
     let mut length = [0; 4];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received =
         recvmsg(socket.as_fd(), &mut [IoSliceMut::new(&mut length)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
     if received.bytes == 0 {
         return Ok(None);
     }
-    let mut with = None;
+    let mut with = Vec::new();
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(fds) = message {
-            with = fds.last();
+            with.extend(fds);
         }
     }
     let mut socket = socket;
@@ -110,7 +131,7 @@ pub(super) fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Op
 /// Tells the daemon something. It may be gone, and then nobody is left to tell.
 pub(super) fn report(socket: &UnixStream, report: &Report) {
     if let Ok(frame) = serde_json::to_vec(report) {
-        let _gone = send(socket, &frame, None);
+        let _gone = send(socket, &frame, &[]);
     }
 }
 
