@@ -27,8 +27,8 @@ pub(super) const STAGE: &str = "inner";
 /// Runs until the command has ended and nothing of it is left.
 pub(super) fn run() -> ExitCode {
     let Ok(control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
-    let order: Order = match wire::receive(&control) {
-        Ok(Some((order, _stdin))) => order,
+    let (order, _tether): (Order, _) = match wire::receive(&control) {
+        Ok(Some(received)) => received,
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
     match Nowhere::open().and_then(|nowhere| Ok((nowhere, lock_in(&order)?))) {

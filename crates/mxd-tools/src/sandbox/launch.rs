@@ -20,6 +20,7 @@ use super::groups::Groups;
 use super::level::Level;
 use super::policy::Policy;
 use super::wire::{self, Job, MAX_FRAME, MAX_ORDER, Order, Report, Usage};
+use crate::tether::Tether;
 
 /// How long a supervisor has to end everything before it is killed itself.
 const GRACE: Duration = Duration::from_secs(1);
@@ -39,6 +40,7 @@ pub struct Sandbox {
     launcher: Arc<Launcher>,
     level: Level,
     shortfalls: Arc<[String]>,
+    tether: Option<Tether>,
 }
 
 /// What to run.
@@ -132,7 +134,13 @@ pub enum End {
 impl Sandbox {
     /// Processes started by this launcher are held at this level.
     pub(super) fn at(launcher: Launcher, level: Level, shortfalls: Vec<String>) -> Self {
-        Self { launcher: Arc::new(launcher), level, shortfalls: shortfalls.into() }
+        Self { launcher: Arc::new(launcher), level, shortfalls: shortfalls.into(), tether: None }
+    }
+
+    /// The same, with everything that it starts tied to this program.
+    #[must_use]
+    pub fn tied_by(self, tether: Tether) -> Self {
+        Self { tether: Some(tether), ..self }
     }
 
     /// How far the kernel holds what is started.
@@ -159,7 +167,7 @@ impl Sandbox {
         let pipes = Pipes::make(outlets).map_err(failed)?;
         // A copy for each stage.
         for _stage in 0..2 {
-            wire::send(&ours, &frame, None).map_err(failed)?;
+            wire::send(&ours, &frame, self.tether.as_ref().map(AsFd::as_fd)).map_err(failed)?;
         }
         let supervisor = process::Command::new(&self.launcher.program)
             .args(&self.launcher.args)

@@ -2,8 +2,9 @@
 //!
 //! The socket is the supervisor's standard input. The daemon sends the same [`Order`] twice, once for each
 //! stage, then the [`Job`], at once or when there is one, and hears [`Report`]s; when either side closes, the
-//! other ends what it is doing. A frame is a length and JSON; the command's standard input travels beside it as
-//! a file descriptor.
+//! other ends what it is doing. A frame is a length and JSON. Beside it travels a file descriptor: with an order
+//! what ties the supervisor to the daemon, held until it ends, by which others know that it has not; with a job
+//! what the command reads.
 
 use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
