@@ -1,15 +1,29 @@
-//! `mxd doctor`: what works on this machine, said plainly.
+//! `mxd doctor`: what works on this machine and what does not, each with what to do about it.
 
-use std::process::{Command, ExitCode};
+mod machine;
+mod settings;
+
+use std::process::ExitCode;
 
 use clap::Args;
-use mxd_tools::sandbox::{Launcher, Level, Mode, Policy, Sandbox};
+use mxd_tools::sandbox::Launcher;
 use serde::Serialize;
 
-use crate::say::{self, BAD, GOOD, WEAK};
+use crate::command::scope::In;
+use crate::say::{self, BAD, DIM, GOOD, WEAK};
 
 #[derive(Debug, Args)]
-pub(crate) struct Doctor {}
+#[command(after_help = "\
+Examples:
+  mxd doctor            looks at this machine and at the settings; contacts nobody but a daemon on this machine
+  mxd doctor --reach    also asks the providers of models which models they have
+
+Exit codes: 0 agents can work here, perhaps with something weak or missing, 1 something is bad.")]
+pub(crate) struct Doctor {
+    /// Also asks each provider that agents use for the list of its models: whether it answers, and takes the key.
+    #[arg(long)]
+    reach: bool,
+}
 
 /// One thing that was looked at.
 #[derive(Debug, Serialize)]
@@ -19,6 +33,9 @@ struct Finding {
     what: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fix: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -29,15 +46,31 @@ enum State {
     Bad,
 }
 
+impl Finding {
+    fn new(name: &'static str, state: State, what: impl Into<String>) -> Self {
+        Self { name, state, what: what.into(), notes: Vec::new(), fix: None }
+    }
+
+    fn good(name: &'static str, what: impl Into<String>) -> Self {
+        Self::new(name, State::Good, what)
+    }
+
+    fn weak(name: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..Self::new(name, State::Weak, what) }
+    }
+
+    fn bad(name: &'static str, what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { fix: Some(fix.into()), ..Self::new(name, State::Bad, what) }
+    }
+}
+
 impl Doctor {
-    pub(crate) fn run(&self, as_json: bool) -> ExitCode {
-        let mut findings = match say::wait_for(sandbox()) {
+    pub(crate) fn run(&self, scope: &In) -> ExitCode {
+        let findings = match say::wait_for(self.look(scope)) {
             Ok(findings) => findings,
             Err(error) => return say::failure(format!("cannot start: {error}")),
         };
-        findings.push(program("git", &["--version"], "agents commit with it; install git 2.35 or newer"));
-        findings.push(program("bash", &["--version"], "agents run their commands with it; install bash"));
-        if as_json {
+        if scope.json {
             say::line(serde_json::to_string_pretty(&findings).unwrap_or_default());
         } else {
             findings.iter().for_each(show);
@@ -45,50 +78,13 @@ impl Doctor {
         let sound = findings.iter().all(|finding| finding.state != State::Bad);
         if sound { ExitCode::SUCCESS } else { ExitCode::from(1) }
     }
-}
 
-async fn sandbox() -> Vec<Finding> {
-    match Sandbox::probe(launcher(), Mode::On).await {
-        Err(error) => {
-            vec![Finding { name: "sandbox", state: State::Bad, what: error.to_string(), notes: vec![] }]
-        }
-        Ok(sandbox) => {
-            let (state, what) = match sandbox.level() {
-                Level::Full => (State::Good, "full: namespaces, Landlock, seccomp"),
-                Level::Landlock => (State::Weak, "landlock: Landlock and seccomp, no namespaces"),
-                Level::Off => (State::Bad, "off"),
-            };
-            let groups = sandbox.cell(Policy::default());
-            vec![
-                Finding {
-                    name: "sandbox",
-                    state,
-                    what: what.to_owned(),
-                    notes: sandbox.shortfalls().to_vec(),
-                },
-                limits(groups.shortfalls()),
-            ]
-        }
-    }
-}
-
-fn limits(missing: &[String]) -> Finding {
-    let (state, what) = match missing {
-        [] => (State::Good, "memory and processes are limited for each agent as a whole"),
-        _ => (State::Weak, "memory and processes are limited for each process, not for an agent as a whole"),
-    };
-    Finding { name: "limits", state, what: what.to_owned(), notes: missing.to_vec() }
-}
-
-fn program(name: &'static str, arguments: &[&str], remedy: &str) -> Finding {
-    let found = Command::new(name).args(arguments).output();
-    match found.ok().filter(|output| output.status.success()) {
-        Some(output) => {
-            let text = String::from_utf8_lossy(&output.stdout);
-            let what = text.lines().next().unwrap_or_default().to_owned();
-            Finding { name, state: State::Good, what, notes: vec![] }
-        }
-        None => Finding { name, state: State::Bad, what: format!("not found: {remedy}"), notes: vec![] },
+    async fn look(&self, scope: &In) -> Vec<Finding> {
+        let mut findings = machine::sandbox().await;
+        findings.extend(machine::programs());
+        findings.extend(settings::look(scope, self.reach).await);
+        findings.push(machine::daemon().await);
+        findings
     }
 }
 
@@ -101,6 +97,9 @@ fn show(finding: &Finding) {
     say::line(format!("{style}{word:>5}{style:#}  {:<8} {}", finding.name, finding.what));
     for note in &finding.notes {
         say::line(format!("                {note}"));
+    }
+    if let Some(fix) = &finding.fix {
+        say::line(format!("                {DIM}fix:{DIM:#} {fix}"));
     }
 }
 
