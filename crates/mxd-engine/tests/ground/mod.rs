@@ -35,16 +35,20 @@ pub(crate) async fn open(ground: &Path) -> Project {
 
 /// Opens the project on this ground as one of several.
 pub(crate) async fn open_beside(ground: &Path, beside: (ProjectId, Neighbours)) -> Project {
-    Project::open(opening(ground, beside).await).await.unwrap()
+    let (tether, earlier) = Tether::take(&ground.join("data/living"), Duration::from_secs(30)).unwrap();
+    assert_eq!(earlier, Earlier::Gone, "what a killed program had started ends by itself");
+    Project::open(opening(ground, beside, tether).await).await.unwrap()
 }
 
 /// What the project on this ground is opened with.
-pub(crate) async fn opening(ground: &Path, (id, neighbours): (ProjectId, Neighbours)) -> Opening {
+pub(crate) async fn opening(
+    ground: &Path,
+    (id, neighbours): (ProjectId, Neighbours),
+    tether: Tether,
+) -> Opening {
     let (data, repo) = (ground.join("data"), ground.join("repo"));
     let places = Places { data: data.clone(), repository: Some(repo.clone()), project: None };
     let config = Config::load(&places).unwrap_or_else(|problems| panic!("{problems}"));
-    let (tether, earlier) = Tether::take(&data.join("living"), Duration::from_secs(30)).unwrap();
-    assert_eq!(earlier, Earlier::Gone, "what a killed program had started ends by itself");
     let git = Git::from_environment().tied_by(tether.clone());
     let repository = Repository::open(git, &Lanes::new(), &repo).await.unwrap();
     let launcher = Launcher { program: env!("CARGO_BIN_EXE_mxd-headless").into(), args: Vec::new() };
