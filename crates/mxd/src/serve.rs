@@ -1,9 +1,11 @@
 //! `mxd serve`: the daemon, in this terminal or under a supervisor.
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
+use mxd_engine::config::{Config, Places};
 use mxd_engine::git::Git;
 use mxd_engine::home::Setup;
 use mxd_server::{Build, Options, Policy};
@@ -16,12 +18,6 @@ use crate::doctor::launcher;
 use crate::mcp::told_to_end;
 use crate::say;
 
-/// Days after which a browser has to log in again.
-const SESSION_DAYS: u16 = 30;
-
-/// The port of the daemon, unless another is named.
-pub(crate) const PORT: u16 = 7433;
-
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -30,12 +26,13 @@ Examples:
 
 MXD_LOG=debug says more. Data is kept in MXD_DATA_DIR, or in ~/.mxd. It ends on SIGTERM and SIGINT, and loses nothing on SIGKILL.")]
 pub(crate) struct Serve {
-    /// The port; 0 takes a free one.
-    #[arg(long, env = "MXD_PORT", default_value_t = PORT)]
-    port: u16,
-    /// The address to listen at. Anything but a loopback address can be reached by others, who need a login.
-    #[arg(long, env = "MXD_BIND_HOST", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
-    host: IpAddr,
+    /// The port; 0 takes a free one. Without it that of the settings, which is 7433 unless they say otherwise.
+    #[arg(long, env = "MXD_PORT")]
+    port: Option<u16>,
+    /// The address to listen at. Anything but a loopback address can be reached by others, who need a login. Without
+    /// it that of the settings, which is this machine alone unless they say otherwise.
+    #[arg(long, env = "MXD_BIND_HOST")]
+    host: Option<IpAddr>,
     /// A further name by which browsers may call it, such as `workstation:7433`. Can be given more than once.
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
@@ -55,18 +52,21 @@ impl Serve {
     }
 
     async fn serve(self) -> Result<(), Failure> {
+        let data = data_folder()?;
+        let door = Door::of(&data)?;
+        let bind = SocketAddr::new(self.host.unwrap_or(door.host), self.port.unwrap_or(door.port));
         let options = Options {
             home: Setup {
-                data: data_folder()?,
+                data,
                 launcher: launcher(),
                 user: User::of_environment(),
                 lookup,
                 git: Git::from_environment(),
             },
-            bind: SocketAddr::new(self.host, self.port),
+            bind,
             names: self.name,
-            policy: Policy::Enforced,
-            session_days: SESSION_DAYS,
+            policy: door.policy,
+            session_days: door.session_days,
             build: Build::default(),
         };
         let told = |error: mxd_server::StartError| Failure::new(error.to_string()).hint(error.hint());
@@ -83,6 +83,26 @@ impl Serve {
         }
         running.shutdown().await;
         Ok(())
+    }
+}
+
+/// Where the daemon is reached and by whom, as the user's settings have it.
+struct Door {
+    host: IpAddr,
+    port: u16,
+    policy: Policy,
+    session_days: u16,
+}
+
+impl Door {
+    /// What the settings say. Those that cannot be read are not guessed at: they may close what a default leaves open.
+    fn of(data: &Path) -> Result<Self, Failure> {
+        let config = Config::load(&Places::user_only(data)).map_err(|problems| {
+            Failure::new(problems.to_string())
+                .hint("Each problem says what to do; `mxd doctor` lists them again.")
+        })?;
+        let policy = if config.auth.enforced { Policy::Enforced } else { Policy::Open };
+        Ok(Self { host: config.host, port: config.port, policy, session_days: config.auth.session_days })
     }
 }
 

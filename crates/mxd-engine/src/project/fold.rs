@@ -88,7 +88,7 @@ mod tests {
     fn fold() -> Fold {
         let mut fold = Fold::default();
         let task = TaskId::from(Ulid::from_parts(1, 1));
-        fold.unwanted.note(&Event { task, body: TaskReset { edited_by: EditedBy::User }.into() });
+        fold.unwanted.note(&Event::new(task, TaskReset { edited_by: EditedBy::User }));
         fold
     }
 
