@@ -43,7 +43,7 @@ pub(crate) async fn opening(ground: &Path, (id, neighbours): (ProjectId, Neighbo
     let (data, repo) = (ground.join("data"), ground.join("repo"));
     let places = Places { data: data.clone(), repository: Some(repo.clone()), project: None };
     let config = Config::load(&places).unwrap_or_else(|problems| panic!("{problems}"));
-    let (tether, earlier) = Tether::take(&data.join("living"), Duration::from_secs(30)).unwrap();
+    let (tether, earlier) = Tether::take(&data.join("living"), Duration::from_secs(120)).unwrap();
     assert_eq!(earlier, Earlier::Gone, "what a killed program had started ends by itself");
     let git = Git::from_environment().tied_by(tether.clone());
     let repository = Repository::open(git, &Lanes::new(), &repo).await.unwrap();
