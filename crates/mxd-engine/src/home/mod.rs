@@ -21,7 +21,7 @@ use mxd_core::decide::{Actor, NewRoot, Op, TaskPatch};
 use mxd_core::id::ProjectId;
 use mxd_core::money::Usd;
 use mxd_core::tree::Node;
-use mxd_store::disk::{Disk as _, LockGuard, OsDisk};
+use mxd_store::disk::{Disk as _, LockError, LockGuard, OsDisk};
 use mxd_tools::plane::{Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
 use mxd_tools::tether::{Earlier, Tether};
@@ -168,13 +168,8 @@ impl Home {
     pub fn open(mut setup: Setup) -> Result<Self, HomeError> {
         let data = &setup.data;
         private::make_folder(data).map_err(HomeError::file("use", data))?;
-        let lock = OsDisk.lock(&data.join("daemon.lock")).map_err(|error| HomeError::lock(data, error))?;
-        let living = data.join("living");
-        let (tether, earlier) =
-            Tether::take(&living, LAST_WORDS).map_err(HomeError::file("lock", &living))?;
-        if earlier == Earlier::Living {
-            tracing::warn!("processes of an earlier daemon still run");
-        }
+        let lock = lock(data)?;
+        let tether = tie(data)?;
         let shelf = Shelf::new(data);
         setup.git = setup.git.tied_by(tether.clone());
         let slot = |entry: Entry| {
@@ -491,6 +486,36 @@ impl Home {
         known.push((mode, sandbox.clone()));
         Ok(sandbox)
     }
+}
+
+/// Takes the folder for this process. What a daemon holds, a child that it has not quite started holds as well: when the
+/// daemon is no more, the child is waited for.
+fn lock(data: &Path) -> Result<LockGuard, HomeError> {
+    let take = || OsDisk.lock(&data.join("daemon.lock"));
+    let taken = match take() {
+        Err(LockError::Held { owner }) if is_gone(&owner) => {
+            drop(tie(data)?);
+            take()
+        }
+        taken => taken,
+    };
+    taken.map_err(|error| HomeError::lock(data, error))
+}
+
+/// Whether an owner, as it writes about itself, is no more. Of one that is counted elsewhere nobody here can tell.
+fn is_gone(owner: &str) -> bool {
+    let process = owner.strip_prefix("pid ").and_then(|id| id.parse::<u32>().ok());
+    process.is_some_and(|id| !Path::new("/proc").join(id.to_string()).exists())
+}
+
+/// Waits for what earlier daemons had started, and ties what this one starts to it.
+fn tie(data: &Path) -> Result<Tether, HomeError> {
+    let living = data.join("living");
+    let (tether, earlier) = Tether::take(&living, LAST_WORDS).map_err(HomeError::file("lock", &living))?;
+    if earlier == Earlier::Living {
+        tracing::warn!("processes of an earlier daemon still run");
+    }
+    Ok(tether)
 }
 
 fn checked_name(name: &str) -> Result<String, HomeError> {

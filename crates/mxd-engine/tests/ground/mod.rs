@@ -35,7 +35,7 @@ pub(crate) async fn open(ground: &Path) -> Project {
 
 /// Opens the project on this ground as one of several.
 pub(crate) async fn open_beside(ground: &Path, beside: (ProjectId, Neighbours)) -> Project {
-    let (tether, earlier) = Tether::take(&ground.join("data/living"), Duration::from_secs(30)).unwrap();
+    let (tether, earlier) = Tether::take(&ground.join("data/living"), Duration::from_secs(120)).unwrap();
     assert_eq!(earlier, Earlier::Gone, "what a killed program had started ends by itself");
     Project::open(opening(ground, beside, tether).await).await.unwrap()
 }

@@ -1,7 +1,8 @@
 //! The home of a user's projects: who has it, what is in its list, and what becomes of projects that are not well.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
 
 use mxd_core::decide::{Actor, NewTask, Op};
@@ -87,6 +88,37 @@ async fn what_a_home_starts_is_known_to_the_next_one() {
     assert_eq!(now(), Earlier::Living);
     drop(home);
     assert_eq!(now(), Earlier::Gone);
+}
+
+/// A daemon that is killed while it starts something leaves a child that has what it had, until it is quite started.
+#[test]
+fn what_a_dead_daemon_had_not_quite_started_is_waited_for() {
+    let ground = TempDir::new().unwrap();
+    drop(Home::open(setup(ground.path())).unwrap());
+    let (lock, living) = (ground.path().join("data/daemon.lock"), ground.path().join("data/living"));
+    // The highest number that a process can have is one less.
+    write(lock.clone(), "pid 4194304");
+    let held = std::fs::File::open(&lock).unwrap();
+    held.lock().unwrap();
+    let (tether, _) = Tether::take(&living, Duration::ZERO).unwrap();
+    let mut child = Command::new("tail");
+    child.args(["-f", "/dev/null"]).stdin(tether.stdin().unwrap()).stdout(held);
+    let mut running = child.spawn().unwrap();
+    drop((child, tether));
+    let setup = setup(ground.path());
+    let opening = std::thread::spawn(move || Home::open(setup).map(drop));
+    let number = std::fs::metadata(&living).unwrap().ino();
+    let waits = || {
+        std::fs::read_to_string("/proc/locks").unwrap().lines().any(|line| {
+            line.contains("->") && line.split_whitespace().any(|word| word.ends_with(&format!(":{number}")))
+        })
+    };
+    while !opening.is_finished() && !waits() {
+        std::thread::yield_now();
+    }
+    running.kill().unwrap();
+    running.wait().unwrap();
+    opening.join().unwrap().unwrap();
 }
 
 #[tokio::test]
