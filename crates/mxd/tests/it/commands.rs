@@ -174,6 +174,7 @@ fn settings_and_the_daemon(tell: &mut dyn FnMut(&[&str])) {
     tell(&["auth", "list"]);
     tell(&["auth", "nonsense"]);
     tell(&["health"]);
+    tell(&["health", "--model"]);
     tell(&["daemon", "status"]);
     tell(&["version"]);
 }
@@ -273,6 +274,22 @@ fn what_is_wrong_is_said_with_a_hint_and_a_code() {
         &["auth", "revoke", "nobody"],
         &["--json", "show", "nowhere"],
         &["status", "nowhere"],
+        &["status", "one", "two"],
+        &["logs", "--type", "tool"],
+        &["logs", "-n", "many"],
+        &["rewind", "root", "--to", "abc"],
+        &["grant", "root", "-5"],
+        &["task", "create", "x", "--budget", "much"],
+        &["task", "edit", "root", "--status", "flying"],
+        &["task", "move", "root", "--under", "root"],
+        &["task", "delete", "root"],
+        &["interrupt", "root"],
+        &["config", "set", "sandbox.mode", "soft"],
+        &["config", "unset", "model"],
+        &["config", "auth", "remove", "nobody"],
+        &["search", " "],
+        &["completions", "tcsh"],
+        &["serve", "--port", "99999"],
         &["sessions", "clear", "-t", "nowhere", "--yes"],
         &["servers", "accept", "nowhere"],
         &["servers", "accept", "nowhere", "--class", "read"],
