@@ -129,7 +129,7 @@ export class FakeDaemon {
         const challengeId = ulid((this.counter += 1));
         const answer = randomBytes(32).toString("hex");
         this.challenges.set(challengeId, { answer, key: body.publicKey });
-        return { body: { challengeId, command: `mxd auth grant ${body.publicKey.slice(0, 24)}…`, expiresAt: Date.now() + 300_000 } };
+        return { body: { challengeId, command: `mxd auth ${body.publicKey.slice(0, 24)}…`, expiresAt: Date.now() + 300_000 } };
       }
       case "login": {
         if (body.ticket !== undefined) return this.loginByTicket(body.ticket);
@@ -163,7 +163,7 @@ export class FakeDaemon {
     return { body: { token, expiresAt: Date.now() + 86_400_000 }, headers: { "set-cookie": `mxd_session=${token}; HttpOnly; SameSite=Strict; Path=/` } };
   }
 
-  /** What `mxd auth grant` prints for a challenge: the secret, sealed for the key of the page. */
+  /** What `mxd auth` prints for a challenge: the secret, sealed for the key of the page. */
   grant(publicKey) {
     const challenge = [...this.challenges.values()].findLast((one) => one.key.startsWith(publicKey));
     const key = createPublicKey({ key: Buffer.from(challenge.key, "base64"), format: "der", type: "spki" });

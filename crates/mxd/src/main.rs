@@ -150,11 +150,22 @@ fn main() -> ExitCode {
         Command::Demo(demo) => {
             say::wait_for(demo.run(scope.json)).unwrap_or_else(|error| say::failure(error.to_string()))
         }
-        other => match say::wait_for(talk(other, &scope)) {
+        other => match say::wait_for(talk_plainly(other, &scope)) {
             Ok(Ok(())) => ExitCode::SUCCESS,
             Ok(Err(failure)) => failure.tell(scope.json),
             Err(error) => say::failure(error.to_string()),
         },
+    }
+}
+
+/// A command, and what went wrong with titles in the place of ids.
+async fn talk_plainly(command: Command, scope: &In) -> Result<(), Failure> {
+    match talk(command, scope).await {
+        Err(failure) if failure.has_ids() && !scope.json => {
+            let tree = command::scope::tree(scope).await.unwrap_or_default();
+            Err(failure.renamed(|message| tree_text::readable(&tree, message)))
+        }
+        other => other,
     }
 }
 

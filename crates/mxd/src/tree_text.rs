@@ -49,22 +49,43 @@ impl Line {
     }
 }
 
-/// Letters of a commit that are enough to name it.
+/// Letters of an id, of a commit, and of a commit that is still enough to name it.
+const ID: usize = 26;
+const COMMIT: usize = 40;
 const SHORT_COMMIT: usize = 10;
 
 /// A line about what happened, with titles in the place of ids, and names that are short enough to be read.
 pub(crate) fn readable(tree: &Tree, line: &str) -> String {
-    let tasks = tree.tasks.iter().filter(|task| line.contains(&task.id));
-    let titled = tasks.fold(line.to_owned(), |line, task| {
-        // The branch of a task ends with what its title says.
-        line.replace(&format!("mxd/{}/", task.id), "").replace(&task.id, &format!("“{}”", task.title))
-    });
-    titled.split(' ').map(short_commit).collect::<Vec<_>>().join(" ")
+    let mut told = String::with_capacity(line.len());
+    let mut rest = line;
+    while !rest.is_empty() {
+        let word = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric()).len();
+        let (name, behind) = rest.split_at(word);
+        rest = behind;
+        // Only what may be an id is looked for.
+        let task = if name.len() == ID { tree.get(name) } else { None };
+        match task {
+            // The branch of a task ends with what its title says.
+            Some(_) if told.ends_with("mxd/") && rest.starts_with('/') => {
+                told.truncate(told.len() - "mxd/".len());
+                rest = &rest[1..];
+            }
+            Some(task) => {
+                told.push('“');
+                told.push_str(&task.title);
+                told.push('”');
+            }
+            None => told.push_str(short_commit(name)),
+        }
+        let between = rest.find(|c: char| c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        told.push_str(&rest[..between]);
+        rest = &rest[between..];
+    }
+    told
 }
 
 fn short_commit(word: &str) -> &str {
-    let hex = word.trim_end_matches(|c: char| !c.is_ascii_hexdigit());
-    let is_commit = hex.len() == 40 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_commit = word.len() == COMMIT && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     if is_commit { &word[..SHORT_COMMIT] } else { word }
 }
 
@@ -88,7 +109,7 @@ fn add(tree: &Tree, task: &Task, lead: Lead, with_closed: bool, lines: &mut Vec<
     let (glyph, style) = glyph(task);
     let why = task.agent.as_ref().map(|agent| agent.why.clone()).unwrap_or_default();
     let said = match (&task.last_line, task.agent.as_ref().is_some_and(|agent| agent.state.is_active())) {
-        (Some(line), true) => line.clone(),
+        (Some(line), true) => readable(tree, line),
         (_, _) => why,
     };
     let cost = if task.cost_usd > 0.0 { format!("${:.2}", task.cost_usd) } else { String::new() };
@@ -138,5 +159,32 @@ pub(crate) fn glyph(task: &Task) -> (&'static str, Style) {
         "draft" => ("·", DIM),
         "closed" => ("–", DIM),
         _ => ("○", DIM),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_become_titles_and_everything_else_stays() {
+        let id = "01M7J0YW4VYY6ZZMP93B9P8KKH";
+        let task: Task = serde_json::from_value(serde_json::json!({ "id": id, "title": "Input" })).unwrap();
+        let tree = Tree { tasks: vec![task], root: None };
+        let commit = "0123456789abcdef0123456789abcdef01234567";
+        for (line, wanted) in [
+            (format!("merge_task {id}, now"), "merge_task “Input”, now".to_owned()),
+            (format!("works on branch mxd/{id}/input"), "works on branch input".to_owned()),
+            (format!("Merged as {commit}: done"), "Merged as 0123456789: done".to_owned()),
+            (id.to_owned(), "“Input”".to_owned()),
+            (
+                format!("X{id} and 01M7J0YW4VYY6ZZMP93B9P8KK0"),
+                format!("X{id} and 01M7J0YW4VYY6ZZMP93B9P8KK0"),
+            ),
+            ("– ünïcödé, “quotes” …".to_owned(), "– ünïcödé, “quotes” …".to_owned()),
+            (String::new(), String::new()),
+        ] {
+            assert_eq!(readable(&tree, &line), wanted);
+        }
     }
 }

@@ -76,9 +76,9 @@ export async function remove(task: TaskView): Promise<void> {
 export async function stop(task: TaskView): Promise<void> {
   const yes = await confirm({
     title: `Stop “${task.title}”?`,
-    says: "The agent and everything it runs are ended. Its task stays as it is.",
-    does: ["Commands that run are killed, also those in the background.", "The answer that is being written is thrown away."],
-    leaves: ["Files it has changed stay changed.", "The conversation stays; a message starts the agent again.", "Tasks below it go on."],
+    says: "The agent, the agents of all tasks below it, and everything they run are ended. The tasks stay as they are.",
+    does: ["Commands that run are killed, also those in the background.", "The answers that are being written are thrown away."],
+    leaves: ["Files they have changed stay changed.", "The conversations stay; a message starts an agent again."],
     action: "Stop",
     danger: true,
   });

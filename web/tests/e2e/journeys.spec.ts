@@ -111,7 +111,8 @@ test("stopping says what is not undone, and cancelling does nothing", async ({ p
     await page.getByRole("menuitem", { name: "Stop" }).click();
   };
   await open();
-  await expect(page.getByRole("dialog")).toContainText("Files it has changed stay changed.");
+  await expect(page.getByRole("dialog")).toContainText("Files they have changed stay changed.");
+  await expect(page.getByRole("dialog")).toContainText("the agents of all tasks below it");
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toHaveCount(0);
   expect(daemon.requests).toEqual([]);

@@ -8,6 +8,10 @@ use serde_json::json;
 
 use crate::say;
 
+/// What helps where nobody knows better.
+const ANY_HINT: &str =
+    "`--help` behind the command says what goes where; `mxd doctor` says what works on this machine.";
+
 /// The codes of `mxd`, as its help lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Code {
@@ -76,7 +80,11 @@ impl Failure {
             _ => Code::Failed,
         };
         match serde_json::from_str::<Body>(text) {
-            Ok(Body { error }) => Self { code, name: error.code, message: error.message, hint: error.hint },
+            Ok(Body { error }) => {
+                // What is written for programs that speak HTTP does not help somebody who types.
+                let hint = error.hint.filter(|hint| !hint.contains("/openapi.json"));
+                Self { code, name: error.code, message: error.message, hint }
+            }
             Err(_) => Self { code, ..Self::new(format!("the daemon answered with {status}")) },
         }
     }
@@ -88,20 +96,38 @@ impl Failure {
         self
     }
 
+    /// What to do about it, where nobody has said it yet.
+    #[must_use]
+    pub(crate) fn or_hint(self, hint: &str) -> Self {
+        if self.hint.is_some() { self } else { self.hint(hint) }
+    }
+
+    /// The same with what `name` says in the place of ids.
+    #[must_use]
+    pub(crate) fn renamed(mut self, name: impl Fn(&str) -> String) -> Self {
+        self.message = name(&self.message);
+        self
+    }
+
+    /// Whether it names something by its id, which people do not know it by.
+    pub(crate) fn has_ids(&self) -> bool {
+        let is_id = |word: &str| word.len() == 26 && word.parse::<mxd_core::id::TaskId>().is_ok();
+        self.message.split(|c: char| !c.is_ascii_alphanumeric()).any(is_id)
+    }
+
     pub(crate) fn is_unreachable(&self) -> bool {
         self.code == Code::Unreachable
     }
 
     /// Says it, on standard error, in the form that was asked for.
     pub(crate) fn tell(&self, as_json: bool) -> ExitCode {
+        let hint = self.hint.as_deref().unwrap_or(ANY_HINT);
         if as_json {
-            let error = json!({ "code": self.name, "message": self.message, "hint": self.hint });
+            let error = json!({ "code": self.name, "message": self.message, "hint": hint });
             say::note(json!({ "error": error }).to_string());
         } else {
             let _code = say::failure(&self.message);
-            if let Some(hint) = &self.hint {
-                say::note(format!(" hint: {hint}"));
-            }
+            say::note(format!(" hint: {hint}"));
         }
         ExitCode::from(self.code as u8)
     }

@@ -22,7 +22,7 @@ Examples:
   mxd answer --question 01K9ZQ7M… yes     one of several")]
 pub(crate) struct Answer {
     /// The answer.
-    #[arg(required = true)]
+    #[arg(required = true, trailing_var_arg = true)]
     words: Vec<String>,
     /// The task that asks.
     #[arg(short, long, value_name = "TASK")]

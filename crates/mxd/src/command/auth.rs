@@ -47,7 +47,9 @@ impl Auth {
             Some(Wanted::Revoke { session }) => revoke(scope, &daemon, &session).await,
             None => {
                 let body = json!({ "publicKey": self.public_key, "label": self.label });
-                let answer: Value = daemon.post("/auth/grant", body).await?;
+                let answer: Value = daemon.post("/auth/grant", body).await.map_err(|failure: Failure| {
+                    failure.or_hint("Copy the whole command from the login page.")
+                })?;
                 say::answer(scope.json, &answer, || answer["answer"].as_str().unwrap_or_default().to_owned());
                 if !scope.json {
                     say::note("Paste this into the page. It is of use to nobody else, and only once.");

@@ -117,6 +117,7 @@ impl ConfigCommand {
                 done(scope, &key, "is set")
             }
             Some(Wanted::Unset { key, layer }) => {
+                is_set(&places, layer.layer(), &key)?;
                 config::unset(&places, layer.layer(), &key).map_err(|error| wrong(&error))?;
                 done(scope, &key, "is unset")
             }
@@ -131,6 +132,7 @@ impl Auth {
         match self {
             Self::List => show(scope, places, "authGroups."),
             Self::Remove { name } => {
+                is_set(places, Layer::User, &format!("authGroups.{name}"))?;
                 config::unset(places, Layer::User, &format!("authGroups.{name}"))
                     .map_err(|error| wrong(&error))?;
                 done(scope, &name, "is removed")
@@ -181,6 +183,20 @@ pub(crate) async fn places(scope: &In) -> Result<Places, Failure> {
 
 pub(super) fn change(places: &Places, layer: Layer, key: &str, value: Value) -> Result<(), Failure> {
     config::set(places, layer, key, value).map_err(|error| wrong(&error))
+}
+
+/// What is not there cannot be taken away, and its name is perhaps another one.
+fn is_set(places: &Places, layer: Layer, key: &str) -> Result<(), Failure> {
+    let said = config::shown(places, layer).map_err(|problems| Failure::new(problems.to_string()))?;
+    // Names of groups and servers may hold dots, so each part may be longer than it looks.
+    let (group, name) = key.split_once('.').unwrap_or((key, ""));
+    let member = said.get(group).and_then(|members| members.get(name));
+    let found = said.pointer(&format!("/{}", key.replace('.', "/"))).or(member);
+    if found.is_some() {
+        return Ok(());
+    }
+    Err(Failure::not_found(format!("`{key}` is not set in the {layer} layer"))
+        .hint("`mxd config` shows what is set, and in which layer; `--global` is the user's, `--repo` the repository's."))
 }
 
 fn wrong(error: &config::WriteError) -> Failure {

@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use mxd_core::event::EventKind;
 use mxd_store::disk::OsDisk;
 
 use super::scope::{In, Of, Tree, registered};
@@ -32,11 +33,25 @@ pub(crate) struct Logs {
     #[arg(short, long, value_name = "TASK")]
     task: Option<String>,
     /// Only those of this type, such as `tool_call` or `error`. Can be given more than once.
-    #[arg(long = "type", value_name = "TYPE")]
+    #[arg(long = "type", value_name = "TYPE", value_parser = kind)]
     kind: Vec<String>,
     /// Goes on with what happens from now on.
     #[arg(short, long)]
     follow: bool,
+}
+
+/// A type of events, as it is typed.
+fn kind(text: &str) -> Result<String, String> {
+    if EventKind::from_name(text).is_some() {
+        return Ok(text.to_owned());
+    }
+    let alike = EventKind::ALL.iter().map(|kind| kind.name()).filter(|name| name.contains(text));
+    let alike: Vec<&str> = alike.take(8).collect();
+    Err(match alike.as_slice() {
+        [] => "no event is of this type; some are message, tool_call, tool_result, error, task_created"
+            .to_owned(),
+        alike => format!("no event is of this type; there are {}", alike.join(", ")),
+    })
 }
 
 #[derive(Debug, Subcommand)]
@@ -84,6 +99,9 @@ impl Logs {
             of_task && of_kind
         };
         let shown: Vec<&Event> = events.iter().filter(wanted).collect();
+        if shown.is_empty() && !self.follow && !scope.json {
+            say::note("Nothing of it happened, as far back as was looked; `-n` looks further.");
+        }
         let mut last = events.last().map_or(0, |event| event.seq);
         shown.iter().skip(shown.len().saturating_sub(self.tail)).for_each(|event| print(scope, &tree, event));
         while let Some(happening) = next(stream.as_mut()).await? {

@@ -238,7 +238,13 @@ pub(crate) struct Search {
 impl Search {
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
         let (daemon, project) = open(scope).await?;
-        let words = encoded(&self.words.join(" "));
+        let words = self.words.join(" ");
+        if words.trim().is_empty() {
+            return Err(
+                Failure::new("nothing is looked for").hint("Name a few words: `mxd search borrow checker`.")
+            );
+        }
+        let words = encoded(&words);
         let path = format!("/projects/{}/search?q={words}&limit={}", project.id, self.limit);
         let found: Value = daemon.get(&path).await?;
         if scope.json {
@@ -261,7 +267,7 @@ impl Search {
 
 #[derive(Debug, Args)]
 pub(crate) struct Health {
-    /// Also asks the model.
+    /// Also says whether the settings name a model that can be asked; `mxd doctor --reach` asks its provider.
     #[arg(long)]
     model: bool,
 }
@@ -279,6 +285,11 @@ impl Health {
                 daemon.base()
             )
         });
+        if self.model && !scope.json {
+            let model = &answer["model"];
+            let said = if model["ok"] == true { text(&model["name"]) } else { text(&model["problem"]) };
+            say::line(format!("model  {said}"));
+        }
         Ok(())
     }
 }

@@ -105,6 +105,13 @@ pub(crate) fn registered(scope: &In) -> Result<Project, Failure> {
     }
 }
 
+/// The tree of the project that is meant.
+pub(crate) async fn tree(scope: &In) -> Result<Tree, Failure> {
+    let daemon = Daemon::find()?;
+    let project = scope.project(&daemon).await?;
+    Tree::read(&daemon, &project).await
+}
+
 /// The tree of a project.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {

@@ -3,7 +3,10 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use mxd_core::id::MessageId;
+
 use super::scope::{In, Tree};
+use super::task::amount;
 use crate::client::{Daemon, Failure};
 use crate::say;
 
@@ -48,6 +51,7 @@ pub(crate) struct Continue {
     /// The task: its id or the start or end of it, or its title.
     task: String,
     /// What it is told.
+    #[arg(trailing_var_arg = true)]
     message: Vec<String>,
 }
 
@@ -66,7 +70,7 @@ pub(crate) struct Rewind {
     task: String,
     /// The message that is to be the last one; `mxd logs --json` has the ids.
     #[arg(long, value_name = "MESSAGE")]
-    to: String,
+    to: MessageId,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -74,6 +78,7 @@ pub(crate) struct Grant {
     /// The task: its id or the start or end of it, or its title.
     task: String,
     /// How much, in dollars.
+    #[arg(value_parser = amount, allow_negative_numbers = true)]
     usd: f64,
 }
 
@@ -100,7 +105,10 @@ impl Steer {
         let task = tree.find(&wish.task)?;
         let path = format!("/projects/{}/tasks/{}/{}", project.id, task.id, wish.route);
         let answer: Value = daemon.post(&path, wish.body).await?;
-        say::answer(scope.json, &answer, || format!("“{}” {}", task.title, wish.said));
+        // Somebody who interrupts when the turn has just ended did nothing wrong.
+        let said =
+            if answer["interrupted"] == false { "does nothing that could be interrupted" } else { wish.said };
+        say::answer(scope.json, &answer, || format!("“{}” {said}", task.title));
         Ok(())
     }
 
@@ -123,7 +131,7 @@ impl Steer {
                 Wish { task: fork.task, route: "fork", body, said: "goes on from there" }
             }
             Self::Rewind(rewind) => {
-                let body = json!({ "messageId": rewind.to });
+                let body = json!({ "messageId": rewind.to.to_string() });
                 Wish {
                     task: rewind.task,
                     route: "rewind",

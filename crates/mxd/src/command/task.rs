@@ -1,6 +1,8 @@
 //! Tasks and folders: making, changing, moving and removing them.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use mxd_core::tree::Status;
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
@@ -55,7 +57,7 @@ pub(crate) struct Create {
     #[arg(long)]
     draft: bool,
     /// What it may spend, in dollars.
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = amount, allow_negative_numbers = true)]
     budget: Option<f64>,
     /// A command that has to succeed on its work before it can be passed. Can be given more than once.
     #[arg(long, value_name = "COMMAND")]
@@ -87,8 +89,8 @@ pub(crate) struct Edit {
     /// A colour, or `none`.
     #[arg(long)]
     color: Option<String>,
-    /// Another status: draft, pending, in_progress, verify, passed, failed or closed.
-    #[arg(long)]
+    /// Another status.
+    #[arg(long, value_parser = PossibleValuesParser::new(Status::ALL.map(Status::name)))]
     status: Option<String>,
 }
 
@@ -221,8 +223,15 @@ fn dollars(text: &str) -> Result<Value, Failure> {
     if text == "none" {
         return Ok(Value::Null);
     }
+    amount(text)
+        .map(Value::from)
+        .map_err(|why| Failure::new(format!("`{text}`: {why}")).hint("`none` takes the limit away."))
+}
+
+/// An amount of dollars, as it is typed.
+pub(super) fn amount(text: &str) -> Result<f64, &'static str> {
     let amount: Option<f64> = text.parse().ok().filter(|amount: &f64| amount.is_finite() && *amount >= 0.0);
-    amount.map(Value::from).ok_or_else(|| Failure::new(format!("`{text}` is no amount of dollars")))
+    amount.ok_or("it is no amount of dollars, such as 2.50")
 }
 
 impl Move {

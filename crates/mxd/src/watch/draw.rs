@@ -44,10 +44,11 @@ fn dim() -> Style {
     Style::new().add_modifier(Modifier::DIM)
 }
 
-/// Whose lines these are; beside the tree, its highlighted row says it.
+/// Whose lines these are.
 fn title(model: &Model, narrow: bool) -> String {
-    let chosen = model.chosen.as_deref().and_then(|id| model.tree.get(id)).filter(|_| narrow);
-    chosen.map(|task| format!("─ {} ", one_line(&task.title, 60))).unwrap_or_default()
+    let chosen = model.chosen.as_deref().and_then(|id| model.tree.get(id));
+    let lead = if narrow { "─ " } else { " " };
+    chosen.map(|task| format!("{lead}{} ", one_line(&task.title, 60))).unwrap_or_default()
 }
 
 fn header(model: &Model) -> String {
@@ -96,14 +97,19 @@ fn shown(style: anstyle::Style) -> Style {
 
 fn draw_lines(frame: &mut Frame<'_>, area: Rect, model: &mut Model) {
     let (height, width) = (usize::from(area.height), usize::from(area.width));
-    let readable = |line: &&str| tree_text::readable(&model.tree, line);
-    let rows: Vec<String> =
-        model.lines().iter().map(readable).flat_map(|line| wrapped(&line, width)).collect();
+    // From the newest line back, only as far as can be seen.
+    let wanted = height.saturating_add(model.back);
+    let mut rows: Vec<String> = Vec::new();
+    for line in model.lines().iter().rev() {
+        if rows.len() >= wanted {
+            break;
+        }
+        rows.extend(wrapped(&tree_text::readable(&model.tree, line), width).into_iter().rev());
+    }
     model.back = model.back.min(rows.len().saturating_sub(height));
-    let end = rows.len() - model.back;
-    let shown: Vec<Line<'_>> =
-        rows[end.saturating_sub(height)..end].iter().map(|row| Line::from(row.as_str())).collect();
-    frame.render_widget(Paragraph::new(shown), area);
+    let seen = rows.iter().skip(model.back).take(height).rev();
+    let seen: Vec<Line<'_>> = seen.map(|row| Line::from(row.as_str())).collect();
+    frame.render_widget(Paragraph::new(seen), area);
 }
 
 /// A line in rows of this width, broken between words where there are some; all but the first stand back a little.

@@ -152,6 +152,41 @@ fn story() -> Value {
     ])
 }
 
+fn settings_and_the_daemon(tell: &mut dyn FnMut(&[&str])) {
+    tell(&["config", "auth", "list"]);
+    tell(&["config", "set", "model", "claude-sonnet-4-5"]);
+    tell(&["config", "set", "modle", "x"]);
+    tell(&["config", "unset", "model"]);
+    tell(&["config", "model", "add", "small", "--window", "32768"]);
+    tell(&["config", "model", "list"]);
+    tell(&["config", "model", "remove", "small"]);
+    tell(&[
+        "config",
+        "auth",
+        "add",
+        "local",
+        "--provider",
+        "openai",
+        "--base-url",
+        "http://127.0.0.1:11434/v1",
+    ]);
+    tell(&["config", "auth", "remove", "local"]);
+    tell(&["auth", "list"]);
+    tell(&["auth", "nonsense"]);
+    tell(&["health"]);
+    tell(&["health", "--model"]);
+    tell(&["daemon", "status"]);
+    tell(&["version"]);
+}
+
+/// Last, because nothing is left afterwards.
+fn conversations(tell: &mut dyn FnMut(&[&str])) {
+    tell(&["sessions", "clear"]);
+    tell(&["sessions", "clear", "-t", "root", "--yes"]);
+    tell(&["sessions", "prune", "--keep", "0"]);
+    tell(&["sessions", "clear", "--yes"]);
+}
+
 #[test]
 fn every_command_says_what_it_did() {
     let user = User::new(&story());
@@ -210,33 +245,8 @@ fn every_command_says_what_it_did() {
     tell(&["search", "Blue", "it"]);
     tell(&["logs", "--type", "error"]);
     tell(&["logs", "verify"]);
-    tell(&["config", "auth", "list"]);
-    tell(&["config", "set", "model", "claude-sonnet-4-5"]);
-    tell(&["config", "set", "modle", "x"]);
-    tell(&["config", "unset", "model"]);
-    tell(&["config", "model", "add", "small", "--window", "32768"]);
-    tell(&["config", "model", "list"]);
-    tell(&["config", "model", "remove", "small"]);
-    tell(&[
-        "config",
-        "auth",
-        "add",
-        "local",
-        "--provider",
-        "openai",
-        "--base-url",
-        "http://127.0.0.1:11434/v1",
-    ]);
-    tell(&["config", "auth", "remove", "local"]);
-    tell(&["auth", "list"]);
-    tell(&["auth", "nonsense"]);
-    tell(&["health"]);
-    tell(&["daemon", "status"]);
-    tell(&["version"]);
-    tell(&["sessions", "clear"]);
-    tell(&["sessions", "clear", "-t", "root", "--yes"]);
-    tell(&["sessions", "prune", "--keep", "0"]);
-    tell(&["sessions", "clear", "--yes"]);
+    settings_and_the_daemon(&mut tell);
+    conversations(&mut tell);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/commands.txt");
     golden::check(&file, &transcript);
 }
@@ -264,6 +274,22 @@ fn what_is_wrong_is_said_with_a_hint_and_a_code() {
         &["auth", "revoke", "nobody"],
         &["--json", "show", "nowhere"],
         &["status", "nowhere"],
+        &["status", "one", "two"],
+        &["logs", "--type", "tool"],
+        &["logs", "-n", "many"],
+        &["rewind", "root", "--to", "abc"],
+        &["grant", "root", "-5"],
+        &["task", "create", "x", "--budget", "much"],
+        &["task", "edit", "root", "--status", "flying"],
+        &["task", "move", "root", "--under", "root"],
+        &["task", "delete", "root"],
+        &["interrupt", "root"],
+        &["config", "set", "sandbox.mode", "soft"],
+        &["config", "unset", "model"],
+        &["config", "auth", "remove", "nobody"],
+        &["search", " "],
+        &["completions", "tcsh"],
+        &["serve", "--port", "99999"],
         &["sessions", "clear", "-t", "nowhere", "--yes"],
         &["servers", "accept", "nowhere"],
         &["servers", "accept", "nowhere", "--class", "read"],

@@ -4,10 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use mxd_engine::config::{KEYS, Repository, defaults, descriptions, schema};
+use mxd_engine::config::{KEYS, Layer, Repository, defaults, descriptions, schema};
 use serde_json::Value;
 
+use super::scene::Scene;
 use crate::golden;
+
+/// A file that says something about every key.
+const EXAMPLE: &str = include_str!("example.json");
 
 const INTRODUCTION: &str = "\
 # Configuration
@@ -31,27 +35,74 @@ each key stands below; anything else in it is refused.
 errors are told at once. [`configuration.schema.json`](configuration.schema.json) is the schema for editors.
 ";
 
+fn pointer(path: &str) -> String {
+    format!("/{}", path.replace('.', "/"))
+}
+
+/// What goes in the place of a key, in words.
+fn kind(schema: &Value) -> String {
+    let words = |values: &Value| {
+        let values = values.as_array().into_iter().flatten().map(|value| format!("`{value}`"));
+        values.collect::<Vec<_>>().join(", ")
+    };
+    if schema.get("enum").is_some() {
+        return format!("one of {}", words(&schema["enum"]));
+    }
+    let bounds = match (schema.get("minimum"), schema.get("maximum")) {
+        (Some(least), Some(most)) => format!(", {least} to {most}"),
+        (Some(least), None) => format!(", at least {least}"),
+        (None, Some(most)) => format!(", at most {most}"),
+        (None, None) => String::new(),
+    };
+    match schema["type"].as_str() {
+        Some("integer") => format!("whole number{bounds}"),
+        Some("number") => format!("number{bounds}"),
+        Some("string") => "text".to_owned(),
+        Some("boolean") => "true or false".to_owned(),
+        Some("array") => format!("list of {}", plural(&schema["items"])),
+        Some("object") => "object".to_owned(),
+        _ => panic!("what kind of value is {schema}"),
+    }
+}
+
+fn plural(items: &Value) -> &'static str {
+    match items["type"].as_str() {
+        Some("string") => "texts",
+        Some("object") => "objects",
+        _ => "values",
+    }
+}
+
+fn part<'a>(schema: &'a Value, path: &str) -> &'a Value {
+    path.split('.').fold(schema, |schema, name| &schema["properties"][name])
+}
+
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
 #[test]
 fn the_page_says_what_the_program_does() {
-    let (described, defaults) = (descriptions(), defaults());
+    let (described, defaults, schema) = (descriptions(), defaults(), schema());
+    let example: Value = serde_json::from_str(EXAMPLE).unwrap();
     let mut page = INTRODUCTION.to_owned();
-    page.push_str("\n## Keys\n\n| key | meaning | default | the repository |\n|---|---|---|---|\n");
+    page.push_str("\n## Keys\n\nEvery key may stand in the layers of the user and of the project.\n");
     for key in KEYS {
         let meaning = described.get(key.path).unwrap_or_else(|| panic!("{} is not described", key.path));
-        let default = defaults.pointer(&format!("/{}", key.path.replace('.', "/")));
-        let default = default.map_or_else(|| "–".to_owned(), |value| format!("`{value}`"));
+        let default = defaults.pointer(&pointer(key.path));
+        let shown = example.pointer(&pointer(key.path)).or(default);
+        let shown = shown.unwrap_or_else(|| panic!("example.json says nothing about {}", key.path));
+        let default = default.map_or_else(|| "nothing".to_owned(), |value| format!("`{value}`"));
         let repository = match key.repository {
             Repository::May => "may set it".to_owned(),
             Repository::MayLower => "may lower it".to_owned(),
             Repository::MayNarrow(words) => format!("may add to it, {words}"),
             Repository::MayNot => "may not".to_owned(),
         };
-        writeln!(page, "| `{}` | {} | {default} | {repository} |", key.path, meaning.replace('|', "\\|"))
-            .unwrap();
+        let kind = kind(part(&schema, key.path));
+        writeln!(page, "\n### `{}`\n\n{meaning}\n", key.path).unwrap();
+        writeln!(page, "* what: {kind}\n* by default: {default}\n* the repository: {repository}").unwrap();
+        writeln!(page, "* example: `{shown}`").unwrap();
     }
     page.push_str("\n## Members of an auth group\n\n");
     writeln!(page, "{}\n\n| member | meaning |\n|---|---|", described["authGroups.*"]).unwrap();
@@ -60,7 +111,19 @@ fn the_page_says_what_the_program_does() {
             writeln!(page, "| `{member}` | {meaning} |").unwrap();
         }
     }
+    page.push_str("\n## A file that says something about every key\n\n");
+    writeln!(page, "```json\n{}\n```", EXAMPLE.trim_end()).unwrap();
     golden::check(&docs().join("configuration.md"), &page);
+}
+
+#[test]
+fn the_example_is_a_configuration() {
+    let scene = Scene::new();
+    scene.write(Layer::User, EXAMPLE);
+    let config = scene.load();
+    for key in KEYS {
+        assert!(config.rows().iter().any(|row| row.path.starts_with(key.path)), "{}", key.path);
+    }
 }
 
 #[test]
