@@ -23,7 +23,6 @@ use mxd_core::tree::Node;
 use mxd_store::disk::{Disk as _, LockGuard, OsDisk};
 use mxd_tools::plane::{Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
-use secrecy::SecretString;
 use tokio::sync::{Mutex, watch};
 
 pub use self::error::HomeError;
@@ -34,6 +33,7 @@ use crate::agents::{Neighbour, Neighbours, Surroundings};
 use crate::clock;
 use crate::config::{Config, Places};
 use crate::git::{Git, Head, Lanes, Repository};
+use crate::keyring::Keyring;
 use crate::project::{Opening, Project};
 
 /// Projects that are opened at the same time.
@@ -50,8 +50,8 @@ pub struct Setup {
     pub launcher: Launcher,
     /// Whose tools the agents use.
     pub user: User,
-    /// How variables that the settings name are looked up.
-    pub lookup: fn(&str) -> Option<SecretString>,
+    /// Where credentials come from.
+    pub keyring: Keyring,
     /// The git to be used.
     pub git: Git,
 }
@@ -179,7 +179,17 @@ impl Home {
             _lock: lock,
             setup,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let home = Self { inner: Arc::new(inner) };
+        home.know_secrets(&home.places(None));
+        Ok(home)
+    }
+
+    /// Makes the credentials known that stand in these settings, which may have been written a moment ago.
+    pub fn know_secrets(&self, places: &Places) {
+        // Settings that cannot be read are told where they are used, and give nobody a credential.
+        if let Ok(config) = Config::load(places) {
+            self.inner.setup.keyring.know_literals(&config);
+        }
     }
 
     /// The data folder.
@@ -446,6 +456,7 @@ impl Home {
     async fn surroundings(&self, entry: &Entry, known: Option<Repository>) -> Result<Surroundings, String> {
         let setup = &self.inner.setup;
         let config = Config::load(&self.places(Some(entry))).map_err(|problems| problems.to_string())?;
+        setup.keyring.know_literals(&config);
         let repository = match known {
             Some(repository) => repository,
             None => {
@@ -461,7 +472,7 @@ impl Home {
             plane: Plane::new(built_in),
             sandbox,
             user: setup.user.clone(),
-            lookup: setup.lookup,
+            keyring: setup.keyring.clone(),
             neighbours: self.inner.neighbours.clone(),
         })
     }

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use mxd_core::decide::{Actor, NewTask, Op};
+use mxd_engine::Keyring;
 use mxd_engine::git::Git;
 use mxd_engine::home::{Home, HomeError, Init, Registration, Setup, Standing, data_folder};
 use mxd_engine::project::Project;
@@ -25,7 +26,7 @@ fn setup(ground: &Path) -> Setup {
             variables: Vec::new(),
             committer: None,
         },
-        lookup: |_| None,
+        keyring: Keyring::new(|_| None),
         git,
     }
 }
