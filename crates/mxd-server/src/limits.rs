@@ -47,6 +47,9 @@ pub const STREAMS: usize = 3_000;
 /// Commits that a client may be behind and still get one by one.
 pub const CATCH_UP_COMMITS: u64 = 20_000;
 
+/// Commits that are so new that they are in memory still: they were written since the feed last looked.
+pub const NEWS: u64 = 64;
+
 /// Commits read from disk at a time.
 pub const READ_COMMITS: usize = 256;
 

@@ -59,7 +59,11 @@ impl Up {
 #[derive(Debug, Subcommand)]
 pub(crate) enum DaemonCommand {
     /// Installs the daemon as a service of this user: it starts at login and comes back when it ends.
-    Install,
+    Install {
+        /// Prints the description of the service, and installs nothing.
+        #[arg(long)]
+        print: bool,
+    },
     /// Removes the service.
     Uninstall,
     /// Starts the daemon in the background.
@@ -82,8 +86,14 @@ impl DaemonCommand {
     pub(crate) async fn run(self, as_json: bool) -> Result<(), Failure> {
         let supervisor = Supervisor::here();
         let said = match self {
-            Self::Install => {
-                format!("installed: {}", supervisor.install(&home()?, &data_folder()?)?.display())
+            Self::Install { print: true } => {
+                let program = std::env::current_exe().map_err(|error| Failure::new(error.to_string()))?;
+                say::line(supervisor.description(&program, &data_folder()?).trim_end());
+                return Ok(());
+            }
+            Self::Install { print: false } => {
+                let file = supervisor.install(&home()?, &data_folder()?)?;
+                format!("installed: {}\n{}", file.display(), supervisor.about_keys(&data_folder()?))
             }
             Self::Uninstall => format!("removed: {}", supervisor.uninstall(&home()?)?.display()),
             Self::Start => match alive().await {

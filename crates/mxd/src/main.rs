@@ -22,7 +22,7 @@ use clap::{Parser, Subcommand};
 
 use self::client::Failure;
 use self::command::scope::In;
-use self::command::{answer, auth, config, log, project, read, send, steer, task};
+use self::command::{answer, auth, config, log, project, read, send, servers, sessions, steer, task};
 
 /// The hidden argument that makes this binary the supervisor of a sandboxed process.
 const SANDBOX: &str = "__sandbox";
@@ -95,6 +95,11 @@ enum Command {
     /// What happened.
     #[command(visible_alias = "log")]
     Logs(log::Logs),
+    /// The conversations: which there are, and throwing them away.
+    #[command(subcommand)]
+    Sessions(sessions::Sessions),
+    /// The MCP servers of the agents.
+    Servers(servers::Servers),
     /// Shows a project live, to read, to write and to stop.
     #[command(visible_alias = "w")]
     Watch(watch::Watch),
@@ -122,8 +127,10 @@ enum Command {
     Mcp(mcp::Mcp),
     /// Prints the completions for a shell.
     Completions(paper::Completions),
-    /// Prints the manual page.
-    Man,
+    /// Prints the manual page, or writes one for every command.
+    Man(paper::Man),
+    /// Which version this is, and which the daemon is.
+    Version(read::Version),
 }
 
 fn main() -> ExitCode {
@@ -134,12 +141,12 @@ fn main() -> ExitCode {
     }
     let Cli { scope, command } = Cli::parse();
     match command {
-        Command::Doctor(doctor) => doctor.run(scope.json),
+        Command::Doctor(doctor) => doctor.run(&scope),
         Command::Run(run) => run.run(),
         Command::Mcp(mcp) => mcp.run(scope.json),
         Command::Serve(serve) => serve.run(scope.json),
         Command::Completions(completions) => completions.run(),
-        Command::Man => paper::man(),
+        Command::Man(man) => man.run(),
         Command::Demo(demo) => {
             say::wait_for(demo.run(scope.json)).unwrap_or_else(|error| say::failure(error.to_string()))
         }
@@ -173,18 +180,21 @@ async fn talk(command: Command, scope: &In) -> Result<(), Failure> {
         Command::Agent(agent) => agent.run(scope).await,
         Command::Search(search) => search.run(scope).await,
         Command::Logs(logs) => logs.run(scope).await,
+        Command::Sessions(sessions) => sessions.run(scope).await,
+        Command::Servers(servers) => servers.run(scope).await,
         Command::Watch(watch) => watch.run(scope).await,
         Command::Config(config) => config.run(scope).await,
         Command::Auth(auth) => auth.run(scope).await,
         Command::Up(up) => up.run(scope.json).await,
         Command::Daemon(daemon) => daemon.run(scope.json).await,
         Command::Health(health) => health.run(scope).await,
+        Command::Version(version) => version.run(scope).await,
         Command::Serve(_)
         | Command::Demo(_)
         | Command::Doctor(_)
         | Command::Run(_)
         | Command::Mcp(_)
         | Command::Completions(_)
-        | Command::Man => Ok(()),
+        | Command::Man(_) => Ok(()),
     }
 }

@@ -31,7 +31,8 @@ pub(crate) struct Serve {
     /// The port; 0 takes a free one. Otherwise that of the settings, which is 7433 unless they say another.
     #[arg(long, env = "MXD_PORT")]
     port: Option<u16>,
-    /// The address to listen at. Anything but a loopback address can be reached by others, who need a login.
+    /// The address to listen at. Anything but a loopback address can be reached by others, who need a login. Without
+    /// it that of the settings, which is this machine alone unless they say otherwise.
     #[arg(long, env = "MXD_BIND_HOST")]
     host: Option<IpAddr>,
     /// A further name by which browsers may call it, such as `workstation:7433`. Can be given more than once.
@@ -117,9 +118,8 @@ fn collector(settings: &Config, vault: &Vault) -> Option<Collector> {
 /// What the user settled about the daemon. With settings that cannot be read there is none: what it would listen at, and
 /// who would be let in, would be a guess.
 fn settings(data: &Path) -> Result<Config, Failure> {
-    let places = Places { data: data.to_owned(), repository: None, project: None };
-    Config::load(&places).map_err(|problems| {
-        Failure::new(format!("the settings cannot be used: {problems}"))
-            .hint("Repair the file and start it again.")
+    Config::load(&Places::user_only(data)).map_err(|problems| {
+        Failure::new(problems.to_string())
+            .hint("Each problem says what to do; `mxd doctor` lists them again.")
     })
 }

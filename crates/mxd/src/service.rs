@@ -42,21 +42,47 @@ impl Supervisor {
 
     /// The description: which program, which data, and that it comes back.
     pub(crate) fn description(self, program: &Path, data: &Path) -> String {
-        let (program, data) = (program.display(), data.display());
+        match self {
+            Self::Systemd => {
+                // The name of a file is taken as it stands, but for specifiers.
+                let file = data.join("environment").display().to_string().replace('%', "%%");
+                let (run, data) = (command_word(program), unit_text(data));
+                format!(
+                    "[Unit]\nDescription=Matrix, agents on a tree of tasks\n\n[Service]\nExecStart={run} serve\n\
+                     Environment=\"MXD_DATA_DIR={data}\"\n\
+                     # Keys that the settings name as $env:NAME, one NAME=value per line.\n\
+                     EnvironmentFile=-{file}\n\
+                     Restart=always\nRestartSec=2\nKillMode=mixed\nDelegate=yes\n\n\
+                     [Install]\nWantedBy=default.target\n"
+                )
+            }
+            Self::Launchd => {
+                let (program, data) = (xml(program), xml(data));
+                format!(
+                    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\">\n<dict>\n\
+                     <key>Label</key><string>{LABEL}</string>\n\
+                     <key>ProgramArguments</key><array><string>{program}</string><string>serve</string></array>\n\
+                     <key>EnvironmentVariables</key><dict><key>MXD_DATA_DIR</key><string>{data}</string></dict>\n\
+                     <key>RunAtLoad</key><true/>\n<key>KeepAlive</key><true/>\n\
+                     <key>StandardErrorPath</key><string>{data}/daemon.log</string>\n</dict>\n</plist>\n"
+                )
+            }
+        }
+    }
+
+    /// How a service gets the keys that the settings name: it does not have the variables of a shell.
+    pub(crate) fn about_keys(self, data: &Path) -> String {
         match self {
             Self::Systemd => format!(
-                "[Unit]\nDescription=Matrix, agents on a tree of tasks\n\n[Service]\nExecStart=\"{program}\" serve\n\
-                 Environment=\"MXD_DATA_DIR={data}\"\nRestart=always\nRestartSec=2\nKillMode=mixed\n\n\
-                 [Install]\nWantedBy=default.target\n"
+                "A service does not have the variables of this shell: keys that the settings name as $env:NAME go into \
+                 {}/environment, one NAME=value per line, with chmod 600.",
+                data.display()
             ),
-            Self::Launchd => format!(
-                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\">\n<dict>\n\
-                 <key>Label</key><string>{LABEL}</string>\n\
-                 <key>ProgramArguments</key><array><string>{program}</string><string>serve</string></array>\n\
-                 <key>EnvironmentVariables</key><dict><key>MXD_DATA_DIR</key><string>{data}</string></dict>\n\
-                 <key>RunAtLoad</key><true/>\n<key>KeepAlive</key><true/>\n\
-                 <key>StandardErrorPath</key><string>{data}/daemon.log</string>\n</dict>\n</plist>\n"
-            ),
+            Self::Launchd => {
+                "A service does not have the variables of this shell: `launchctl setenv NAME value` \
+                              gives it a key that the settings name as $env:NAME."
+                    .to_owned()
+            }
         }
     }
 
@@ -107,6 +133,21 @@ impl Supervisor {
     }
 }
 
+/// A path in a unit, where `%` begins a specifier and quotes and backslashes are escaped.
+fn unit_text(path: &Path) -> String {
+    path.display().to_string().replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%")
+}
+
+/// A path as the program of a unit, where `$` stands for a variable as well.
+fn command_word(path: &Path) -> String {
+    format!("\"{}\"", unit_text(path).replace('$', "$$"))
+}
+
+/// A path in a property list.
+fn xml(path: &Path) -> String {
+    path.display().to_string().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 fn run(program: &str, arguments: &[&str]) -> Result<(), Failure> {
     let output = Command::new(program).args(arguments).output();
     let output = output.map_err(|error| {
@@ -118,4 +159,19 @@ fn run(program: &str, arguments: &[&str]) -> Result<(), Failure> {
     let said = String::from_utf8_lossy(&output.stderr);
     Err(Failure::new(format!("{program} {}: {}", arguments.join(" "), said.trim()))
         .hint("`mxd serve` runs the daemon without a service."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_with_signs_of_their_own_stay_paths() {
+        let (program, data) = (Path::new("/opt/100% \"a\" $b\\c/mxd"), Path::new("/home/a b/50%/.mxd"));
+        let unit = Supervisor::Systemd.description(program, data);
+        assert!(unit.contains(r#"ExecStart="/opt/100%% \"a\" $$b\\c/mxd" serve"#), "{unit}");
+        assert!(unit.contains("Environment=\"MXD_DATA_DIR=/home/a b/50%%/.mxd\"\n"), "{unit}");
+        let list = Supervisor::Launchd.description(Path::new("/a & <b>/mxd"), data);
+        assert!(list.contains("<string>/a &amp; &lt;b&gt;/mxd</string><string>serve</string>"), "{list}");
+    }
 }

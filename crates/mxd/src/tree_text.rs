@@ -22,28 +22,50 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The line with colours, no wider than this.
-    pub(crate) fn fit(&self, width: usize) -> String {
+    /// The line in its parts, each with its style, no wider than this together.
+    pub(crate) fn parts(&self, width: usize) -> Vec<(Style, String)> {
         let lead = self.branches.chars().count() + 2;
         let room = width.saturating_sub(lead + self.cost.chars().count() + 4);
         let title = one_line(&self.title, room.clamp(8, 48));
         let left = room.saturating_sub(title.chars().count());
-        let said = if left < 12 { String::new() } else { one_line(&self.said, left) };
-        let (style, cost) = (self.style, &self.cost);
-        format!(
-            "{DIM}{}{DIM:#}{style}{}{style:#} {title}  {DIM}{said}{DIM:#}  {cost}",
-            self.branches, self.glyph
-        )
-        .trim_end()
-        .to_owned()
+        let mut parts = vec![
+            (DIM, self.branches.clone()),
+            (self.style, self.glyph.to_owned()),
+            (Style::new(), format!(" {title}")),
+        ];
+        if left >= 12 && !self.said.is_empty() {
+            parts.push((DIM, format!("  {}", one_line(&self.said, left))));
+        }
+        if !self.cost.is_empty() {
+            parts.push((Style::new(), format!("  {}", self.cost)));
+        }
+        parts
+    }
+
+    /// The line with colours, no wider than this.
+    pub(crate) fn fit(&self, width: usize) -> String {
+        let coloured = |(style, text): (Style, String)| format!("{style}{text}{style:#}");
+        self.parts(width).into_iter().map(coloured).collect()
     }
 }
 
-impl Line {
-    /// The line without colours, no wider than this.
-    pub(crate) fn plain(&self, width: usize) -> String {
-        anstream::adapter::strip_str(&self.fit(width)).to_string()
-    }
+/// Letters of a commit that are enough to name it.
+const SHORT_COMMIT: usize = 10;
+
+/// A line about what happened, with titles in the place of ids, and names that are short enough to be read.
+pub(crate) fn readable(tree: &Tree, line: &str) -> String {
+    let tasks = tree.tasks.iter().filter(|task| line.contains(&task.id));
+    let titled = tasks.fold(line.to_owned(), |line, task| {
+        // The branch of a task ends with what its title says.
+        line.replace(&format!("mxd/{}/", task.id), "").replace(&task.id, &format!("“{}”", task.title))
+    });
+    titled.split(' ').map(short_commit).collect::<Vec<_>>().join(" ")
+}
+
+fn short_commit(word: &str) -> &str {
+    let hex = word.trim_end_matches(|c: char| !c.is_ascii_hexdigit());
+    let is_commit = hex.len() == 40 && hex.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if is_commit { &word[..SHORT_COMMIT] } else { word }
 }
 
 /// The tasks of a tree, from the root down.

@@ -16,11 +16,13 @@
 //!
 //! * a request that breaks a rule of its wire is answered with the error of the real service, and noted;
 //! * a request that changes what earlier requests of its conversation said is refused with a diff;
-//! * the same script and the same requests give the same bytes, in any order of conversations;
+//! * the same script and the same requests give the same bytes, in any order of conversations, apart from what is
+//!   billed with `caches`: there the first to come pays for what all begin with;
 //! * [`Rehearsal::finish`] fails when a rule was broken, an expectation was not met or turns are left over.
 //!
 //! This crate depends on no other crate of the workspace: it must not share a mistake with what it tests.
 
+mod cache;
 mod capture;
 mod expectation;
 mod gates;

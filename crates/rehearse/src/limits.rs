@@ -29,6 +29,21 @@ pub const CHUNKS_WAITING: usize = 16;
 /// Characters of a text shown in one line of a shape.
 pub const SHAPE_CHARS: usize = 60;
 
+/// Bytes that are counted as one token.
+pub const TOKEN_BYTES: u64 = 4;
+
+/// Tokens that a prompt cache keeps at least.
+pub const CACHE_LEAST_TOKENS: u64 = 1_024;
+
+/// Steps in which OpenAI's prompt cache counts.
+pub const CACHE_STEP_TOKENS: u64 = 128;
+
+/// Blocks before a mark at which Anthropic's prompt cache looks for what it has.
+pub const CACHE_LOOK_BACK: usize = 20;
+
+/// Beginnings of requests that a prompt cache remembers.
+pub const CACHED_PREFIXES: usize = 200_000;
+
 /// Lines of a prefix diff that are shown.
 pub const DIFF_LINES: usize = 80;
 

@@ -87,7 +87,7 @@ fn json(wire: Wire, number: u64, status: u16, body: HttpBody) -> Response {
 }
 
 fn speak(cue: &Cue, gates: Arc<Gates>) -> Response {
-    let voice = Voice { reply: &cue.reply, view: &cue.view, number: cue.number };
+    let voice = Voice { reply: &cue.reply, view: &cue.view, cached: cue.cached, number: cue.number };
     let body = cue.wire.speak(&voice);
     let streams = matches!(body, Body::Events(_));
     let steps = steps(cue, body);
@@ -133,7 +133,7 @@ fn spoil(cue: &Cue) -> (usize, Vec<Step>) {
     match &cue.fault {
         None | Some(Fault::Status { .. }) => (usize::MAX, Vec::new()),
         Some(Fault::StreamError { after_chunks, kind, message }) => {
-            let voice = Voice { reply: &cue.reply, view: &cue.view, number: cue.number };
+            let voice = Voice { reply: &cue.reply, view: &cue.view, cached: cue.cached, number: cue.number };
             let trouble = Trouble { status: 500, kind: Some(kind.clone()), message: message.clone() };
             let event = cue.wire.stream_error(&trouble, &voice);
             (*after_chunks, vec![Step::Send(event.into())])

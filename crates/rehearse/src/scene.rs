@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::cache::Cached;
 use crate::capture::Caught;
 use crate::script::{ForkOf, Reply, Script, Turn};
 use crate::view::Pieces;
@@ -39,6 +40,8 @@ pub(crate) struct Given {
     pub(crate) number: u64,
     pub(crate) reply: Reply,
     pub(crate) turn: Turn,
+    /// What was billed for it.
+    pub(crate) cached: Cached,
 }
 
 impl Scene {

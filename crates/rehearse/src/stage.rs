@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::cache::{Cache, Cached};
 use crate::capture::{self, Caught};
 use crate::expectation::{Added, unlike};
 use crate::limits::REPEATS;
@@ -31,6 +32,7 @@ pub(crate) struct Cue {
     pub(crate) wire: Wire,
     pub(crate) number: u64,
     pub(crate) view: View,
+    pub(crate) cached: Cached,
     pub(crate) reply: Reply,
     pub(crate) fault: Option<Fault>,
     pub(crate) gate: Option<Gate>,
@@ -53,6 +55,7 @@ pub(crate) struct Stage {
     scenes: Vec<Scene>,
     number: u64,
     seals: Seals,
+    cache: Cache,
     log: Log,
 }
 
@@ -78,7 +81,7 @@ enum Played {
 impl Stage {
     pub(crate) fn new(script: Script, log: Log) -> Self {
         let scenes = Scene::of(&script);
-        Self { script, scenes, number: 0, seals: Seals::default(), log }
+        Self { script, scenes, number: 0, seals: Seals::default(), cache: Cache::default(), log }
     }
 
     pub(crate) fn log(&self) -> &Log {
@@ -120,6 +123,8 @@ impl Stage {
             }
         }
         let part = if violations.is_empty() { self.take(index, &view, from) } else { Err(violations) };
+        let cached = part.as_ref().map(|part| self.cached(wire, (index, &view), &body, part));
+        let cached = cached.unwrap_or_default();
         let mut note = LoggedRequest {
             number: self.number,
             wire,
@@ -141,9 +146,9 @@ impl Stage {
                     note.turn = index.map(|index| self.scenes[index].turn);
                 }
                 self.log.push(note);
-                self.advance(index, &view, &part);
+                self.advance(index, &view, &part, cached);
                 self.seals.note(&part.reply, self.number);
-                Act::Play(Box::new(self.cue(wire, view, part)))
+                Act::Play(Box::new(self.cue(wire, view, part, cached)))
             }
             Err(violations) => {
                 let trouble = trouble(&violations);
@@ -287,8 +292,26 @@ impl Stage {
         Ok(Some(Part { reply, fault, turn, played: Played::Again }))
     }
 
+    /// What of a request the prompt cache had. Who is given the same answer again is billed the same again.
+    fn cached(
+        &mut self,
+        wire: Wire,
+        (index, view): (Option<usize>, &View),
+        body: &Value,
+        part: &Part,
+    ) -> Cached {
+        if !self.script.caches || matches!(part.fault, Some(Fault::Status { .. })) {
+            return Cached::default();
+        }
+        let given = index.and_then(|index| self.scenes[index].given.as_ref());
+        match (part.played, given) {
+            (Played::Same { .. }, Some(given)) => given.cached,
+            _ => self.cache.serve(wire, view, body),
+        }
+    }
+
     /// Moves the conversation on when its turn is over.
-    fn advance(&mut self, index: Option<usize>, view: &View, part: &Part) {
+    fn advance(&mut self, index: Option<usize>, view: &View, part: &Part, cached: Cached) {
         let Some(scene) = index.and_then(|index| self.scenes.get_mut(index)) else { return };
         scene.last = Some(view.pieces.clone());
         scene.break_declared = false;
@@ -304,11 +327,11 @@ impl Stage {
         }
         if self.script.resumes {
             let (request, reply, turn) = (view.pieces.clone(), part.reply.clone(), part.turn.clone());
-            scene.given = Some(Given { request, number: self.number, reply, turn });
+            scene.given = Some(Given { request, number: self.number, reply, turn, cached });
         }
     }
 
-    fn cue(&self, wire: Wire, view: View, part: Part) -> Cue {
+    fn cue(&self, wire: Wire, view: View, part: Part, cached: Cached) -> Cue {
         let Part { reply, fault, turn, played } = part;
         let number = match played {
             Played::Next | Played::Again => self.number,
@@ -318,6 +341,7 @@ impl Stage {
             wire,
             number,
             view,
+            cached,
             reply,
             fault,
             gate: turn.gate,

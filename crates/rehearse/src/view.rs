@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::limits::TOKEN_BYTES;
+
 /// Who speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -118,7 +120,7 @@ impl View {
     pub(crate) fn count_tokens(&self) -> u64 {
         let head = self.pieces.head.iter().map(|(_, value)| value);
         let bytes: usize = head.chain(&self.pieces.items).map(|value| value.to_string().len()).sum();
-        (bytes as u64).div_ceil(4)
+        (bytes as u64).div_ceil(TOKEN_BYTES)
     }
 }
 

@@ -132,9 +132,9 @@ function View({ route, projects }: { route: Route; projects: ReturnType<typeof u
     case "login":
       return <ProjectsView projects={projects} />;
     case "tree":
-      return rootId === undefined ? <div className="empty"><Spinner label="Opening the project" /></div> : <TaskPane project={route.project} id={rootId} tab="chat" />;
+      return rootId === undefined ? <div className="empty"><Spinner label="Opening the project" /></div> : <TaskPane project={route.project} id={rootId} tab="chat" at={undefined} />;
     case "task":
-      return <TaskPane project={route.project} id={route.task} tab={route.tab} />;
+      return <TaskPane project={route.project} id={route.task} tab={route.tab} at={route.at} />;
     case "needs":
       return <NeedsView project={route.project} />;
     case "money":

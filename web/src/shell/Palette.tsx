@@ -129,7 +129,7 @@ function useSearch(project: Id | undefined, text: string): readonly Choice[] {
       api.get<SearchView>(path`/projects/${project}/search?q=${wanted}&limit=12`).then(
         (hits) => {
           if (!current) return;
-          setFound(hits.log.map((hit) => ({ key: `log.${hit.seq}.${hit.taskId}`, label: hit.line, note: "said", icon: "quote", act: () => go({ view: "task", project, task: hit.taskId, tab: "chat" }) })));
+          setFound(hits.log.map((hit) => ({ key: `log.${hit.seq}.${hit.taskId}`, label: hit.line, note: "said", icon: "quote", act: () => go({ view: "task", project, task: hit.taskId, tab: "chat", at: hit.seq }) })));
         },
         () => {},
       );

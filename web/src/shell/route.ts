@@ -12,13 +12,15 @@ export type Route =
   | { readonly view: "projects" }
   | { readonly view: "login" }
   | { readonly view: "tree"; readonly project: Id }
-  | { readonly view: "task"; readonly project: Id; readonly task: Id; readonly tab: Tab }
+  /** `at` is a commit: the place in the conversation that is meant. */
+  | { readonly view: "task"; readonly project: Id; readonly task: Id; readonly tab: Tab; readonly at?: number }
   | { readonly view: "needs"; readonly project: Id }
   | { readonly view: "money"; readonly project: Id }
   | { readonly view: "settings"; readonly project: Id; readonly page: SettingsPage }
   | { readonly view: "nowhere"; readonly path: string };
 
-export function parse(pathname: string): Route {
+export function parse(address: string): Route {
+  const [pathname = "", query] = address.split("?", 2);
   const [ui, kind, project, view, name, tab, ...more] = pathname.split("/").filter((part) => part !== "").map(decode);
   if (ui === undefined || (ui === "ui" && (kind === undefined || kind === "projects"))) return { view: "projects" };
   if (ui !== "ui" || more.length > 0) return { view: "nowhere", path: pathname };
@@ -27,7 +29,7 @@ export function parse(pathname: string): Route {
   if (view === undefined) return { view: "tree", project };
   if (view === "t" && name !== undefined) {
     const known = TABS.find((one) => one === (tab ?? "chat"));
-    if (known !== undefined) return { view: "task", project, task: name, tab: known };
+    if (known !== undefined) return { view: "task", project, task: name, tab: known, ...(known === "chat" ? placeIn(query) : {}) };
   }
   if ((view === "needs" || view === "money") && name === undefined) return { view, project };
   if (view === "settings") {
@@ -35,6 +37,12 @@ export function parse(pathname: string): Route {
     if (page !== undefined) return { view: "settings", project, page };
   }
   return { view: "nowhere", path: pathname };
+}
+
+/** The place in a conversation that an address names; anything else there is passed over. */
+function placeIn(query: string | undefined): { at?: number } {
+  const given = new URLSearchParams(query).get("at") ?? "";
+  return /^\d{1,15}$/.test(given) ? { at: Number(given) } : {};
 }
 
 function decode(part: string): string {
@@ -54,7 +62,7 @@ export function href(route: Route): string {
     case "tree":
       return path`/ui/p/${route.project}`;
     case "task":
-      return path`/ui/p/${route.project}/t/${route.task}` + (route.tab === "chat" ? "" : `/${route.tab}`);
+      return path`/ui/p/${route.project}/t/${route.task}` + (route.tab !== "chat" ? `/${route.tab}` : route.at === undefined ? "" : `?at=${route.at}`);
     case "needs":
     case "money":
       return path`/ui/p/${route.project}/` + route.view;

@@ -3,10 +3,11 @@ import { useSyncExternalStore } from "react";
 import { type Route, href, parse } from "./route.ts";
 
 const readers = new Set<() => void>();
-let current = parse(location.pathname);
+const here = (): string => location.pathname + location.search;
+let current = parse(here());
 
 function changed(): void {
-  current = parse(location.pathname);
+  current = parse(here());
   for (const reader of readers) reader();
 }
 
@@ -15,7 +16,7 @@ window.addEventListener("popstate", changed);
 /** Goes somewhere; a place that only corrects the one before leaves no trace in the history. */
 export function go(route: Route, how: "visit" | "correct" = "visit"): void {
   const to = href(route);
-  if (to === location.pathname) return;
+  if (to === here()) return;
   if (how === "visit") history.pushState(null, "", to);
   else history.replaceState(null, "", to);
   changed();

@@ -15,6 +15,10 @@ export const LIMITS = {
   resultLines: 400,
   /** Events in one page of a log. */
   page: 200,
+  /** Events in one page when a place far back is looked for. */
+  farPage: 1_000,
+  /** How many such pages are asked for at most. */
+  farPages: 30,
   /** Bytes of one picture that is sent along. */
   imageBytes: 5 * 1024 * 1024,
   /** Pictures of one message. */

@@ -21,6 +21,8 @@ class Store {
   private frame: number | undefined;
   private stop: () => void = () => {};
   private opened: Id[] = [];
+  /** Pages that are on their way, by project and task: whoever wants the next one waits for it. */
+  private readonly pages = new Map<string, Promise<void>>();
 
   readonly subscribe = (reader: () => void): (() => void) => {
     this.readers.add(reader);
@@ -74,13 +76,35 @@ class Store {
     );
   }
 
-  private page(projectId: Id, task: Id, more: string): Promise<EventPage> {
-    return api.get<EventPage>(path`/projects/${projectId}/tasks/${task}/events?limit=${LIMITS.page}` + more);
+  /** Loads what is needed to show a commit of a log; whether it is there now. */
+  async reach(task: Id, seq: number): Promise<boolean> {
+    await this.look(task);
+    for (let pages = 0; pages < LIMITS.farPages; pages += 1) {
+      const log = this.shown.logs[task];
+      const first = log?.events[0]?.seq;
+      if (log === undefined) return false;
+      if (first === undefined || first <= seq || !log.hasMore) return true;
+      await this.askFor(task, (projectId) =>
+        this.page(projectId, task, `&before=${first}`, LIMITS.farPage).then((page) => ({ kind: "earlier", task, page })),
+      );
+    }
+    return false;
   }
 
-  private async askFor(task: Id, ask: (projectId: Id) => Promise<Message>): Promise<void> {
+  private page(projectId: Id, task: Id, more: string, limit: number = LIMITS.page): Promise<EventPage> {
+    return api.get<EventPage>(path`/projects/${projectId}/tasks/${task}/events?limit=${limit}` + more);
+  }
+
+  private askFor(task: Id, ask: (projectId: Id) => Promise<Message>): Promise<void> {
     const projectId = this.shown.projectId;
-    if (projectId === undefined || this.shown.asking.has(task)) return;
+    if (projectId === undefined) return Promise.resolve();
+    const key = `${projectId}/${task}`;
+    const asked = this.pages.get(key) ?? this.ask(projectId, task, ask).finally(() => this.pages.delete(key));
+    this.pages.set(key, asked);
+    return asked;
+  }
+
+  private async ask(projectId: Id, task: Id, ask: (projectId: Id) => Promise<Message>): Promise<void> {
     this.set({ ...this.shown, asking: new Set([...this.shown.asking, task]) });
     try {
       const message = await ask(projectId);

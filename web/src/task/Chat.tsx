@@ -1,22 +1,25 @@
 // The conversation of a task: virtual rows that follow what is new, earlier pages on demand, and a search.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import type { TaskView } from "../api/types.ts";
+import type { Id, TaskView } from "../api/types.ts";
 import { Button, ErrorNotice, IconButton, Spinner } from "../design/controls.tsx";
 import { useKeys } from "../shell/keys.ts";
+import { go } from "../shell/router.ts";
+import { complain } from "../shell/toasts.tsx";
 import { useNow } from "../shell/useAsk.ts";
 import { isWorking } from "../state/select.ts";
 import { store, useShown } from "../state/store.ts";
 import { Markdown } from "../text/Markdown.tsx";
 import { Composer } from "./Composer.tsx";
 import { ItemView } from "./ItemView.tsx";
-import { conversation } from "./items.ts";
+import { type Item, conversation, indexAt } from "./items.ts";
+import { setOpen } from "./open.ts";
 import { OpenNeeds } from "./OpenNeeds.tsx";
 import { hits } from "./search.ts";
 
 const NONE = [] as const;
 
-export function Chat({ task }: { task: TaskView }) {
+export function Chat({ task, at }: { task: TaskView; at: number | undefined }) {
   const log = useShown((shown) => shown.logs[task.id]);
   const asking = useShown((shown) => shown.asking.has(task.id));
   const [error, setError] = useState<unknown>();
@@ -25,6 +28,8 @@ export function Chat({ task }: { task: TaskView }) {
     setError(undefined);
     store.look(task.id).catch(setError);
   }, [task.id, stale]);
+  // Asked here, so that whoever hears of it has the events already.
+  const there = useReached(task.id, at);
   const events = log?.events ?? NONE;
   const talk = useMemo(() => conversation(events), [events]);
   return (
@@ -38,7 +43,7 @@ export function Chat({ task }: { task: TaskView }) {
           </ErrorNotice>
         </div>
       )}
-      <Scroll key={task.id} task={task} talk={talk} hasMore={log?.hasMore ?? false} asking={asking} loaded={log !== undefined} />
+      <Scroll key={task.id} task={task} at={at} there={there} talk={talk} hasMore={log?.hasMore ?? false} asking={asking} loaded={log !== undefined} />
       <OpenNeeds task={task} />
       <Composer key={`composer-${task.id}`} task={task} waiting={talk.waiting} />
     </div>
@@ -47,13 +52,17 @@ export function Chat({ task }: { task: TaskView }) {
 
 interface ScrollProps {
   task: TaskView;
+  /** The commit that is meant, when a link names one. */
+  at: number | undefined;
+  /** Whether its events are loaded. */
+  there: boolean;
   talk: ReturnType<typeof conversation>;
   hasMore: boolean;
   asking: boolean;
   loaded: boolean;
 }
 
-function Scroll({ task, talk, hasMore, asking, loaded }: ScrollProps) {
+function Scroll({ task, at, there, talk, hasMore, asking, loaded }: ScrollProps) {
   const live = useShown((shown) => shown.live[task.id]);
   const [searching, setSearching] = useState(false);
   const [found, setFound] = useState<number | undefined>();
@@ -71,19 +80,21 @@ function Scroll({ task, talk, hasMore, asking, loaded }: ScrollProps) {
     overscan: 6,
     paddingStart: 16,
     paddingEnd: 16,
-    anchorTo: "end",
-    followOnAppend: true,
+    // Whoever looks at a place stays there, whatever is said meanwhile.
+    anchorTo: at === undefined ? "end" : "start",
+    followOnAppend: at === undefined,
     scrollEndThreshold: 48,
     getItemKey: keyOf,
   });
   const [away, setAway] = useState(false);
   const toEnd = useCallback(() => virtual.scrollToEnd(), [virtual]);
   useEffect(() => {
-    if (loaded) toEnd();
-  }, [loaded, toEnd]);
+    if (loaded && at === undefined) toEnd();
+  }, [loaded, at, toEnd]);
+  const meant = useMeant({ at: there ? at : undefined, items, show: (index) => virtual.scrollToIndex(index, { align: "center" }) });
   const size = virtual.getTotalSize();
   const wasAway = useRef(false);
-  wasAway.current = away;
+  wasAway.current = away || at !== undefined;
   useEffect(() => {
     // A row that grows while it is written moves the end away from under the reader's eye.
     if (!wasAway.current) virtual.scrollToEnd();
@@ -111,7 +122,7 @@ function Scroll({ task, talk, hasMore, asking, loaded }: ScrollProps) {
             const item = items[row.index];
             const forgotten = item !== undefined && item.kind !== "boundary" && talk.isForgotten(item.seq);
             return (
-              <div key={row.key} data-index={row.index} ref={virtual.measureElement} className={`chat-row ${forgotten ? "is-forgotten" : ""} ${found === row.index ? "is-found" : ""}`} style={{ transform: `translateY(${row.start}px)` }}>
+              <div key={row.key} data-index={row.index} ref={virtual.measureElement} className={`chat-row ${forgotten ? "is-forgotten" : ""} ${(found ?? meant) === row.index ? "is-found" : ""}`} style={{ transform: `translateY(${row.start}px)` }}>
                 {item !== undefined ? (
                   <ItemView item={item} live={item.kind === "tool" ? live?.output[item.callId] : undefined} now={now} />
                 ) : (
@@ -122,14 +133,65 @@ function Scroll({ task, talk, hasMore, asking, loaded }: ScrollProps) {
           })}
         </div>
       </div>
-      {away && (
-        <Button className="follow" size="small" icon="down" onClick={toEnd}>
+      {(away || at !== undefined) && (
+        <Button
+          className="follow"
+          size="small"
+          icon="down"
+          onClick={() => {
+            const route = { view: "task", project: store.get().projectId ?? "", task: task.id, tab: "chat" } as const;
+            // Without a place in the address, the end is what is shown.
+            if (at !== undefined) go(route, "correct");
+            else toEnd();
+          }}
+        >
           Follow
         </Button>
       )}
       <IconButton className="chat-search-button" icon="search" label="Search this conversation (Ctrl F)" onClick={() => setSearching(true)} />
     </div>
   );
+}
+
+/** Fetches the place that a link means, from however far back; whether it is there. */
+function useReached(task: Id, at: number | undefined): boolean {
+  const [reached, setReached] = useState<number | undefined>();
+  useEffect(() => {
+    if (at === undefined) return;
+    let current = true;
+    store.reach(task, at).then(
+      (there) => {
+        if (current && there) setReached(at);
+        else if (current) complain(new Error("That place is too far back to be shown."));
+      },
+      () => {},
+    );
+    return () => {
+      current = false;
+    };
+  }, [task, at]);
+  return at !== undefined && reached === at;
+}
+
+interface Meant {
+  at: number | undefined;
+  items: readonly Item[];
+  show: (index: number) => void;
+}
+
+/** The row that a link means, opened and shown once. */
+function useMeant({ at, items, show }: Meant): number | undefined {
+  const index = at === undefined ? undefined : indexAt(items, at);
+  const shown = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    if (at === undefined) shown.current = undefined;
+    if (index === undefined || shown.current === at) return;
+    shown.current = at;
+    const item = items[index];
+    if (item !== undefined) setOpen(item.key, true);
+    show(index);
+  }, [index, at, items, show]);
+  return index;
 }
 
 function Live({ text, thinking }: { text: string; thinking: boolean }) {

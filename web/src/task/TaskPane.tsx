@@ -21,7 +21,7 @@ import { Ledger } from "./Ledger.tsx";
 
 const TAB_NAMES: Readonly<Record<Tab, string>> = { chat: "Conversation", diff: "Diff", evidence: "Evidence", ledger: "Ledger", details: "Details" };
 
-export function TaskPane({ project, id, tab }: { project: Id; id: Id; tab: Tab }) {
+export function TaskPane({ project, id, tab, at }: { project: Id; id: Id; tab: Tab; at: number | undefined }) {
   const tasks = useShown((shown) => shown.tasks);
   const loaded = useShown((shown) => shown.rootId !== undefined);
   const task = find(tasks, id);
@@ -38,7 +38,7 @@ export function TaskPane({ project, id, tab }: { project: Id; id: Id; tab: Tab }
           </Link>
         ))}
       </nav>
-      <Shown task={task} tab={tab} />
+      <Shown task={task} tab={tab} at={at} />
     </article>
   );
 }
@@ -58,10 +58,10 @@ export function intoView(tab: HTMLElement | null): void {
   tab?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
 
-function Shown({ task, tab }: { task: TaskView; tab: Tab }) {
+function Shown({ task, tab, at }: { task: TaskView; tab: Tab; at: number | undefined }) {
   switch (tab) {
     case "chat":
-      return <Chat task={task} />;
+      return <Chat task={task} at={at} />;
     case "diff":
       return <Diff key={task.id} task={task} />;
     case "evidence":

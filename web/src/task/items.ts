@@ -12,6 +12,8 @@ export interface ToolItem {
   readonly at: number;
   readonly tool: string;
   readonly callId: string;
+  /** The other commits that say something of it. */
+  readonly also: number[];
   readonly input: unknown;
   readonly malformed: string | undefined;
   verdict?: { verdict: string; rule: string; class: string };
@@ -34,6 +36,8 @@ export interface MessageItem {
   readonly at: number;
   readonly id: Id;
   readonly body: MessageBody;
+  /** The commit it was posted with; it stands where it was read. */
+  readonly posted: number;
 }
 
 export type NoteTone = "plain" | "good" | "attention" | "bad";
@@ -94,6 +98,8 @@ export type Item =
       readonly id: Id;
       readonly question: string;
       answer?: string;
+      /** The commit that answered it. */
+      answered?: number;
       expired?: boolean;
     };
 
@@ -135,7 +141,7 @@ class Builder {
         // A second event with the same id is the same message, also after it was read.
         if (this.seen.has(event.id)) return;
         this.seen.add(event.id);
-        this.posted.set(event.id, { kind: "message", task: event.task, ...base, id: event.id, body: event.body });
+        this.posted.set(event.id, { kind: "message", task: event.task, ...base, id: event.id, body: event.body, posted: event.seq });
         return;
       case "messages_consumed":
         for (const id of event.messageIds) this.read(id, event.seq);
@@ -183,7 +189,7 @@ class Builder {
         const question = this.questions.get(event.id);
         if (question === undefined) return;
         if (event.type === "clarification_expired") question.expired = true;
-        else question.answer = event.answer;
+        else Object.assign(question, { answer: event.answer, answered: event.seq });
         return;
       }
       case "error":
@@ -205,7 +211,7 @@ class Builder {
   private takeCall(event: KnownEvent, base: { key: string; seq: number; at: number }): void {
     switch (event.type) {
       case "tool_call": {
-        const item: ToolItem = { kind: "tool", task: event.task, ...base, tool: ownName(event.tool), callId: event.toolCallId, input: event.input, malformed: event.malformed };
+        const item: ToolItem = { kind: "tool", task: event.task, ...base, tool: ownName(event.tool), callId: event.toolCallId, also: [], input: event.input, malformed: event.malformed };
         this.calls.set(event.toolCallId, item);
         this.items.push(item);
         return;
@@ -218,6 +224,7 @@ class Builder {
       case "tool_result": {
         // The call may stand on a page that is not loaded: the result is shown all the same.
         const call = this.calls.get(event.toolCallId) ?? this.orphan(event, base);
+        call.also.push(event.seq);
         call.result = { content: event.content, isError: event.isError, images: event.images ?? [], at: event.at, blob: event.blob, background: event.backgroundId };
         return;
       }
@@ -239,7 +246,7 @@ class Builder {
   }
 
   private orphan(event: { task: Id; tool: string; toolCallId: string }, base: { key: string; seq: number; at: number }): ToolItem {
-    const item: ToolItem = { kind: "tool", task: event.task, ...base, tool: ownName(event.tool), callId: event.toolCallId, input: undefined, malformed: undefined };
+    const item: ToolItem = { kind: "tool", task: event.task, ...base, tool: ownName(event.tool), callId: event.toolCallId, also: [], input: undefined, malformed: undefined };
     this.calls.set(event.toolCallId, item);
     this.items.push(item);
     return item;
@@ -299,6 +306,28 @@ class Builder {
       waiting: [...this.posted.values()],
       isForgotten: (seq) => seq < forgottenBefore || undone.some((gap) => seq > gap.from && seq < gap.to),
     };
+  }
+}
+
+/** The item that a commit says something of; where none does, the next one behind it. */
+export function indexAt(items: readonly Item[], seq: number): number | undefined {
+  const exact = items.findIndex((item) => item.seq === seq || isPartOf(item, seq));
+  if (exact >= 0) return exact;
+  const next = items.findIndex((item) => item.seq > seq);
+  if (next >= 0) return next;
+  return items.length === 0 ? undefined : items.length - 1;
+}
+
+function isPartOf(item: Item, seq: number): boolean {
+  switch (item.kind) {
+    case "tool":
+      return item.also.includes(seq);
+    case "message":
+      return item.posted === seq;
+    case "question":
+      return item.answered === seq;
+    default:
+      return false;
   }
 }
 

@@ -1,7 +1,7 @@
 // What is shown of a conversation.
 import { describe, expect, it } from "vitest";
 import type { EventView } from "../../src/api/types.ts";
-import { type Item, conversation } from "../../src/task/items.ts";
+import { type Item, conversation, indexAt } from "../../src/task/items.ts";
 import { hits } from "../../src/task/search.ts";
 import { demo } from "../../testing/fixture.mjs";
 
@@ -40,6 +40,23 @@ describe("conversation", () => {
     const read = conversation([first, event("assistant_text", { content: "busy" }), event("messages_consumed", { messageIds: ["m1"] })]);
     expect(read.items.map((item) => item.kind)).toEqual(["text", "message"]);
     expect(read.waiting).toEqual([]);
+  });
+
+  it("finds the item that a commit says something of", () => {
+    const posted = message("m7");
+    const call = event("tool_call", { tool: "bash", toolCallId: "7", input: {} });
+    const said = event("assistant_text", { content: "meanwhile" });
+    const result = event("tool_result", { tool: "bash", toolCallId: "7", content: "found it", isError: false });
+    const read = event("messages_consumed", { messageIds: ["m7"] });
+    const asked = event("clarification_requested", { id: "q", question: "?" });
+    const unseen = event("turn_ended", {});
+    const answered = event("clarification_answered", { id: "q", answer: "!" });
+    const { items } = conversation([posted, call, said, result, read, asked, unseen, answered]);
+    const kindAt = (one: EventView): string | undefined => items[indexAt(items, one.seq) ?? -1]?.kind;
+    expect([posted, call, said, result, read, asked, answered].map(kindAt)).toEqual(["message", "tool", "text", "tool", "message", "question", "question"]);
+    // Of what is not shown, whatever stands nearest behind it; at the end, the last.
+    expect(kindAt(unseen)).toBe("question");
+    expect(indexAt([], 1)).toBeUndefined();
   });
 
   it("shows a message once although it was told twice", () => {

@@ -1,8 +1,9 @@
 //! Which model an agent talks to, and how it is reached.
 
 use mxd_core::prompt::Effort;
-use mxd_llm::{Model, ProviderConfig, Wire};
+use mxd_llm::{LlmError, Model, Provider, ProviderConfig, Wire};
 use secrecy::SecretString;
+use tokio_util::sync::CancellationToken;
 
 use super::Config;
 use super::document::{AuthGroup, OpenAiWire, ProviderName};
@@ -76,7 +77,10 @@ impl AgentModelError {
     /// What to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::NoGroup => "Add an account: mxd config auth add main --provider anthropic".to_owned(),
+            Self::NoGroup => {
+                "Add an account: mxd config auth add main --provider anthropic --key '$env:ANTHROPIC_API_KEY'"
+                    .to_owned()
+            }
             Self::NoDefault { known } => {
                 format!("Say which: mxd config set defaultAuth NAME, with one of {}.", known.join(", "))
             }
@@ -194,5 +198,46 @@ impl AgentModel {
         config.base_url.clone_from(&self.base_url);
         config.proxy = resolved(&self.proxy)?;
         Ok(config)
+    }
+
+    /// Asks the provider which models it has: whether it can be reached, and takes the key. Whoever drops it asks no
+    /// longer.
+    ///
+    /// # Errors
+    ///
+    /// When a variable is not set, nobody answers, or the key is refused.
+    pub async fn listed(
+        &self,
+        lookup: &dyn Fn(&str) -> Option<SecretString>,
+    ) -> Result<Vec<String>, ReachError> {
+        let provider = Provider::new(self.provider(lookup)?)?;
+        let listed = provider.models(&CancellationToken::new()).await?;
+        Ok(listed.into_iter().map(|model| model.name).collect())
+    }
+}
+
+/// Why a provider did not say which models it has.
+#[derive(Debug, thiserror::Error)]
+pub enum ReachError {
+    /// There is no key to ask with.
+    #[error(transparent)]
+    Secret(#[from] SecretError),
+    /// It was asked and did not tell.
+    #[error("{}", .0.message)]
+    Provider(#[from] LlmError),
+}
+
+impl ReachError {
+    /// What to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Secret(error) => error.hint(),
+            Self::Provider(error) => error.hint().to_owned(),
+        }
+    }
+
+    /// Whether somebody answered who has no such list.
+    pub fn is_unlisted(&self) -> bool {
+        matches!(self, Self::Provider(error) if error.class == mxd_llm::Class::NotFound)
     }
 }

@@ -271,13 +271,17 @@ pub enum LogFormat {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
-#[expect(missing_docs, reason = "they are called so everywhere")]
 pub enum LogLevel {
+    /// What went wrong.
     Error,
+    /// And what may go wrong.
     Warn,
+    /// And what happens to the daemon.
     #[default]
     Info,
+    /// And every request.
     Debug,
+    /// And everything that its parts say.
     Trace,
 }
 

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use agent::{AgentModel, AgentModelError, Role};
+pub use agent::{AgentModel, AgentModelError, ReachError, Role};
 pub use document::{AuthGroup, LogFormat, LogLevel, OpenAiWire, ProviderName};
 pub use keys::{KEYS, Key, Repository, defaults};
 pub use layer::{FILE, FOLDER, Layer, Origin, Places};

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use mxd_core::change::Change;
@@ -23,6 +24,7 @@ use mxd_core::tree::Node;
 use mxd_store::disk::{Disk as _, LockGuard, OsDisk};
 use mxd_tools::plane::{Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
+use mxd_tools::tether::{Earlier, Tether};
 use tokio::sync::{Mutex, watch};
 
 pub use self::error::HomeError;
@@ -40,6 +42,8 @@ use crate::project::{Opening, Project};
 const OPENED_AT_ONCE: usize = 8;
 /// Characters of a project's name.
 const MOST_NAME: usize = 100;
+/// How long what an earlier daemon had started may take to end.
+const LAST_WORDS: Duration = Duration::from_secs(30);
 
 /// What a home is opened with.
 #[derive(Debug)]
@@ -138,6 +142,7 @@ struct Inner {
     /// Held by whoever changes the list.
     changes: Mutex<()>,
     sandboxes: Mutex<Vec<(Mode, Sandbox)>>,
+    tether: Tether,
     _lock: LockGuard,
 }
 
@@ -154,16 +159,24 @@ impl Slot {
 }
 
 impl Home {
-    /// Takes the data folder, which is made if needed, and reads the list. No project is opened yet.
+    /// Takes the data folder, which is made if needed, and reads the list. No project is opened yet, but what a daemon
+    /// before this one had started has ended: it might change a worktree under whoever works there now.
     ///
     /// # Errors
     ///
     /// When another daemon has it, or it cannot be used.
-    pub fn open(setup: Setup) -> Result<Self, HomeError> {
+    pub fn open(mut setup: Setup) -> Result<Self, HomeError> {
         let data = &setup.data;
         private::make_folder(data).map_err(HomeError::file("use", data))?;
         let lock = OsDisk.lock(&data.join("daemon.lock")).map_err(|error| HomeError::lock(data, error))?;
+        let living = data.join("living");
+        let (tether, earlier) =
+            Tether::take(&living, LAST_WORDS).map_err(HomeError::file("lock", &living))?;
+        if earlier == Earlier::Living {
+            tracing::warn!("processes of an earlier daemon still run");
+        }
         let shelf = Shelf::new(data);
+        setup.git = setup.git.tied_by(tether.clone());
         let slot = |entry: Entry| {
             let standing = watch::Sender::new(Standing::Opening);
             (entry.id, Slot { entry, standing })
@@ -176,6 +189,7 @@ impl Home {
             slots: RwLock::new(slots),
             changes: Mutex::default(),
             sandboxes: Mutex::default(),
+            tether,
             _lock: lock,
             setup,
         };
@@ -484,7 +498,7 @@ impl Home {
             return Ok(sandbox.clone());
         }
         let sandbox = Sandbox::probe(self.inner.setup.launcher.clone(), mode).await;
-        let sandbox = sandbox.map_err(|error| error.to_string())?;
+        let sandbox = sandbox.map_err(|error| error.to_string())?.tied_by(self.inner.tether.clone());
         known.push((mode, sandbox.clone()));
         Ok(sandbox)
     }

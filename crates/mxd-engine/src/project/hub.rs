@@ -20,6 +20,7 @@ use mxd_core::tree::{Leaving, Node};
 use mxd_store::{Draft, Log, Ticket};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::keep;
 use super::wish::{Receipt, Wish, WishError};
 use crate::agents::Agents;
 use crate::clock;
@@ -27,6 +28,8 @@ use crate::conversation;
 
 /// Wishes that are decided together at most.
 const GROUP: usize = 256;
+/// Commits after which the state is kept again. After a crash the next start folds at most so many, and a few more.
+const KEPT_AFTER: u64 = 2_000;
 /// How long a disk that failed is left alone.
 const DISK_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -69,6 +72,8 @@ pub(super) struct Hub {
     pub(super) shown: Arc<Shown>,
     pub(super) limits: Limits,
     pub(super) agents: Agents,
+    /// The last commit in the state that was kept.
+    pub(super) kept: Seq,
 }
 
 /// A decided wish that waits to be durable.
@@ -102,6 +107,7 @@ impl Hub {
                 wishes = owed(&self.state);
                 continue;
             }
+            self.keep_now_and_then().await;
             let taken = tokio::select! {
                 biased;
                 () = closing.cancelled() => return,
@@ -138,6 +144,14 @@ impl Hub {
         self.agents.drop_everything().await;
         self.state = self.shown.look(State::clone);
         tokio::time::sleep(DISK_PATIENCE).await;
+    }
+
+    async fn keep_now_and_then(&mut self) {
+        let through = *self.shown.through.borrow();
+        if through.0.saturating_sub(self.kept.0) >= KEPT_AFTER {
+            self.kept = through;
+            keep::keep(&self.log, &self.shown, &self.agents).await;
+        }
     }
 
     /// Decides one wish and hands it to the log. A refused one is answered here.

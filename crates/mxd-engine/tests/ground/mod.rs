@@ -6,6 +6,7 @@
 pub(crate) mod repository;
 
 use std::path::Path;
+use std::time::Duration;
 
 use mxd_core::decide::{Actor, NewRoot, Op};
 use mxd_core::id::{ProjectId, TaskId, Ulid};
@@ -16,6 +17,7 @@ use mxd_engine::git::{Git, Lanes, Repository};
 use mxd_engine::project::{Opening, Project};
 use mxd_tools::plane::{Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
+use mxd_tools::tether::{Earlier, Tether};
 use secrecy::SecretString;
 
 /// The root task of a project, created if there is none.
@@ -43,9 +45,12 @@ pub(crate) async fn opening(ground: &Path, (id, neighbours): (ProjectId, Neighbo
     let (data, repo) = (ground.join("data"), ground.join("repo"));
     let places = Places { data: data.clone(), repository: Some(repo.clone()), project: None };
     let config = Config::load(&places).unwrap_or_else(|problems| panic!("{problems}"));
-    let repository = Repository::open(Git::from_environment(), &Lanes::new(), &repo).await.unwrap();
+    let (tether, earlier) = Tether::take(&data.join("living"), Duration::from_secs(30)).unwrap();
+    assert_eq!(earlier, Earlier::Gone, "what a killed program had started ends by itself");
+    let git = Git::from_environment().tied_by(tether.clone());
+    let repository = Repository::open(git, &Lanes::new(), &repo).await.unwrap();
     let launcher = Launcher { program: env!("CARGO_BIN_EXE_mxd-headless").into(), args: Vec::new() };
-    let sandbox = Sandbox::probe(launcher, Mode::On).await.unwrap();
+    let sandbox = Sandbox::probe(launcher, Mode::On).await.unwrap().tied_by(tether);
     let packages = ("MXD_PACKAGES".to_owned(), ground.join("packages").display().to_string());
     let mut user = User::of_environment();
     user.committer = Some(("Agent".into(), "agent@example.org".into()));

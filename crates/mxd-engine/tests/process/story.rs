@@ -130,7 +130,8 @@ impl Story {
     }
 }
 
-fn events(folder: &Path) -> Vec<Event> {
+/// Everything that the log in a folder has.
+pub(crate) fn events(folder: &Path) -> Vec<Event> {
     let log = Log::open(folder, Options::default(), &mut ()).unwrap();
     let commits = log.read(0, 1_000_000).unwrap();
     let decode = |text: &str| Event::decode(text).unwrap();

@@ -33,7 +33,7 @@ fn run(data: PathBuf) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let keyring = Keyring::of_environment();
-    let places = Places { data: data.clone(), repository: None, project: None };
+    let places = Places::user_only(&data);
     let settings = Config::load(&places).map_err(|problems| problems.to_string())?;
     Journal { settings: settings.log, vault: keyring.vault().clone() }.begin();
     let set = |name: &str| std::env::var(name).ok();

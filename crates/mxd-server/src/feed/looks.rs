@@ -9,7 +9,7 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use super::Feed;
-use super::frame::{self, Frame};
+use super::frame::{self, Frame, Kind};
 use crate::view::DiffView;
 
 /// Tasks to be looked at.
@@ -57,7 +57,7 @@ impl Feed {
                 "task": task.to_string(), "type": "diff", "files": files, "additions": additions, "deletions": deletions,
             });
             let bytes = frame::event("delta", &data.to_string());
-            let _nobody = self.frames.send(Frame { seq: None, bytes });
+            let _nobody = self.frames.send(Frame { kind: Kind::Delta, bytes });
         }
     }
 }

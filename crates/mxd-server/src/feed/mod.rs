@@ -18,7 +18,7 @@ use mxd_core::id::ProjectId;
 use mxd_core::time::Millis;
 use mxd_engine::home::Registered;
 use mxd_engine::project::Project;
-use mxd_store::{Commit, Log};
+use mxd_store::Commit;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -85,7 +85,12 @@ impl Feeds {
             }),
         });
         all.insert(id, Arc::clone(&feed));
-        self.work.spawn(Arc::clone(&feed).run());
+        let followed = Arc::clone(&feed);
+        self.work.spawn(async move {
+            followed.run().await;
+            // Streams listen for frames alone: this is how they hear that none comes any more.
+            let _nobody = followed.frames.send(frame::END);
+        });
         feed
     }
 
@@ -114,7 +119,7 @@ impl Feed {
         }
     }
 
-    async fn run(self: Arc<Self>) {
+    async fn run(&self) {
         let mut standing = self.registered.standing.clone();
         loop {
             let project = standing.borrow_and_update().project().cloned();
@@ -204,17 +209,22 @@ impl Feed {
     async fn advance(&self, project: &Project, head: Seq, purpose: Purpose) {
         let mut after = *self.through.borrow();
         while after < head.0 {
-            let Some(commits) = read(project, after).await else { return };
+            let news = head.0 - after <= limits::NEWS;
+            // What was written a moment ago is in memory, and read sooner than somebody else is asked to read it.
+            let read = if news { read_here(project, after) } else { read(project, after).await };
+            let Some(commits) = read else { return };
             // What is durable is in the log a moment before it is in the state that is shown: it would be told with the
             // tree of before, and nothing would correct that.
             let shown = commits.iter().take_while(|commit| commit.seq <= head.0);
             let Some(last) = shown.clone().last() else { return };
             after = last.seq;
-            for commit in shown {
-                self.take(project, commit, purpose);
-            }
-            // Commits that were lost to damage are passed over, as everywhere.
+            let frames: Vec<Frame> = shown.filter_map(|commit| self.take(project, commit, purpose)).collect();
+            // Commits that were lost to damage are passed over, as everywhere. Whoever waits for one answer goes before
+            // the many who listen.
             self.through.send_replace(after);
+            for frame in frames {
+                let _nobody = self.frames.send(frame);
+            }
         }
     }
 
@@ -229,22 +239,22 @@ impl Feed {
         ended.into_iter().for_each(|span| told.tell(span));
     }
 
-    fn take(&self, project: &Project, commit: &Commit, purpose: Purpose) {
+    /// Counts a commit. Its frame, when somebody wants it.
+    fn take(&self, project: &Project, commit: &Commit, purpose: Purpose) -> Option<Frame> {
         let asks = {
             let mut tally = self.tally.write().unwrap_or_else(PoisonError::into_inner);
             tally.begin();
             count(&mut tally, commit, |event| self.notice(commit, event, purpose))
         };
         if purpose == Purpose::Count || self.frames.receiver_count() == 0 {
-            return;
+            return None;
         }
         let tally = self.tally();
-        let frame = project.look(|state| {
+        Some(project.look(|state| {
             let needs = asks.then(|| view::needs(state, &tally));
             let after = After { state, tally: &tally, needs: needs.as_ref() };
             frame::commit(&self.epoch, commit, Some(&after))
-        });
-        let _nobody = self.frames.send(frame);
+        }))
     }
 }
 
@@ -291,17 +301,13 @@ fn is_about_needs(body: &EventBody) -> bool {
 /// The next commits, read where reading hurts nobody. None when the log cannot be read.
 pub(crate) async fn read(project: &Project, after: u64) -> Option<Vec<Commit>> {
     let project = project.clone();
-    let read = tokio::task::spawn_blocking(move || read_log(project.log(), after)).await;
-    match read {
-        Ok(Ok(commits)) => Some(commits),
-        Ok(Err(error)) => {
-            tracing::error!(%error, after, "the log cannot be read");
-            None
-        }
-        Err(_) => None,
-    }
+    tokio::task::spawn_blocking(move || read_here(&project, after)).await.ok().flatten()
 }
 
-fn read_log(log: &Log, after: u64) -> Result<Vec<Commit>, mxd_store::ReadError> {
-    log.read(after, limits::READ_COMMITS)
+fn read_here(project: &Project, after: u64) -> Option<Vec<Commit>> {
+    project
+        .log()
+        .read(after, limits::READ_COMMITS)
+        .inspect_err(|error| tracing::error!(%error, after, "the log cannot be read"))
+        .ok()
 }

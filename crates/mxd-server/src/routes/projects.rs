@@ -258,12 +258,7 @@ async fn restart(State(app): State<App>, Path(project): Path<String>) -> Answer<
 async fn clear(State(app): State<App>, Path(project): Path<String>) -> Answer<Given<Cleared>> {
     let project = app.project(&project).await?;
     let begun = project.look(|state| -> Vec<TaskId> {
-        state
-            .sessions()
-            .iter()
-            .filter(|(_, session)| session.life().turns > 0)
-            .map(|(task, _)| *task)
-            .collect()
+        state.sessions().iter().filter(|(_, session)| session.is_open()).map(|(task, _)| *task).collect()
     });
     throw_away(&project, begun).await.map(Given)
 }

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use mxd_server::{Contact, raise_file_limit};
 use rehearse::{Rehearsal, Script, Wire};
-use reqwest::{Client, Response};
+use reqwest::{Client, RequestBuilder, Response};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -15,10 +16,12 @@ use tokio::sync::watch;
 use crate::events::Stream;
 use crate::process::{Process, url};
 use crate::rounds;
-use crate::stage::{make_repository, reply, text, with, write_settings};
+use crate::stage::{make_repository, text, with, write_settings};
 
 /// How often each agent is written to, and so how often it answers.
 const MESSAGES: usize = 3;
+/// How long anything may take before it counts as stuck.
+const CROWD_PATIENCE: Duration = Duration::from_secs(600);
 /// Words of an answer.
 const WORDS: usize = 120;
 
@@ -114,6 +117,14 @@ fn take(frame: &str, look: bool, next: &mut Option<u64>, heard: &mut Heard) {
     }
 }
 
+/// What the daemon answers. In a crowd that may take a while on a small machine, and is no failure.
+async fn said(request: RequestBuilder) -> Value {
+    let answer = tokio::time::timeout(CROWD_PATIENCE, request.send()).await.unwrap().unwrap();
+    let (good, bytes) = (answer.status().is_success(), answer.bytes().await.unwrap());
+    assert!(good, "{}", String::from_utf8_lossy(&bytes));
+    serde_json::from_slice(&bytes).unwrap()
+}
+
 struct Ground {
     client: Client,
     contact: Contact,
@@ -123,17 +134,12 @@ struct Ground {
 impl Ground {
     async fn post(&self, path: &str, body: &Value) -> Value {
         let path = url(&self.contact, &format!("/projects{path}"));
-        let (status, value) =
-            reply(with(self.client.post(path).bearer_auth(&self.contact.token), body)).await;
-        assert!((200..300).contains(&status), "{value}");
-        value
+        said(with(self.client.post(path).bearer_auth(&self.contact.token), body)).await
     }
 
     async fn get(&self, path: &str) -> Value {
         let path = url(&self.contact, &format!("/projects/{}{path}", self.project));
-        let (status, value) = reply(self.client.get(path).bearer_auth(&self.contact.token)).await;
-        assert_eq!(status, 200, "{value}");
-        value
+        said(self.client.get(path).bearer_auth(&self.contact.token)).await
     }
 
     /// A connection of its own, as each browser has.

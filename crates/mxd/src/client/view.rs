@@ -74,6 +74,9 @@ pub(crate) struct Task {
     pub(crate) checks: Vec<String>,
     #[serde(default)]
     pub(crate) life: Life,
+    /// How full its window is; only where there is a conversation.
+    #[serde(default)]
+    pub(crate) context: Option<Value>,
 }
 
 /// Where an agent stands.

@@ -6,7 +6,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use mxd_engine::config::{self, Config, Layer, Places};
 use serde_json::{Map, Value, json};
 
-use super::scope::In;
+use super::model::ModelCommand;
+use super::scope::{In, registered};
 use crate::client::{Daemon, Failure, data_folder};
 use crate::say::{self, DIM};
 
@@ -17,7 +18,8 @@ Examples:
   mxd config set model claude-opus-4-1                for this project, on this machine
   mxd config set budgetUsd 20 --global                for all projects
   mxd config auth add main --provider anthropic --key '$env:ANTHROPIC_API_KEY' --default
-  mxd config auth add local --provider openai --key none --base-url http://127.0.0.1:11434/v1
+  mxd config auth add local --provider openai --base-url http://127.0.0.1:11434/v1 --default
+  mxd config model add qwen3-coder:30b --window 65536     a model that the program does not know
 
 A daemon that runs takes changes up for agents that start afterwards.")]
 pub(crate) struct ConfigCommand {
@@ -46,6 +48,9 @@ enum Wanted {
     /// Credentials, in groups.
     #[command(subcommand)]
     Auth(Auth),
+    /// Models that the program does not know, such as those of a server of one's own.
+    #[command(subcommand)]
+    Model(ModelCommand),
 }
 
 #[derive(Debug, Clone, Copy, Args)]
@@ -83,9 +88,9 @@ enum Auth {
         /// Whose wire it speaks.
         #[arg(long, value_enum)]
         provider: Provider,
-        /// The key, or `$env:NAME`.
-        #[arg(long)]
-        key: String,
+        /// The key, or `$env:NAME`; not needed with the address of a server that wants none.
+        #[arg(long, required_unless_present = "base_url")]
+        key: Option<String>,
         /// Another address than the provider's own.
         #[arg(long, value_name = "URL")]
         base_url: Option<String>,
@@ -116,6 +121,7 @@ impl ConfigCommand {
                 done(scope, &key, "is unset")
             }
             Some(Wanted::Auth(auth)) => auth.run(scope, &places),
+            Some(Wanted::Model(model)) => model.run(scope, &places),
         }
     }
 }
@@ -136,7 +142,9 @@ impl Auth {
                 };
                 let mut group = Map::new();
                 group.insert("provider".to_owned(), word.into());
-                group.insert(key_name.to_owned(), key.into());
+                if let Some(key) = key {
+                    group.insert(key_name.to_owned(), key.into());
+                }
                 if let Some(url) = base_url {
                     group.insert(url_name.to_owned(), url.into());
                 }
@@ -151,27 +159,27 @@ impl Auth {
 }
 
 /// Where the layers are: of the project that is meant, or only the user's when none is.
-async fn places(scope: &In) -> Result<Places, Failure> {
+pub(crate) async fn places(scope: &In) -> Result<Places, Failure> {
     let data = data_folder()?;
-    let project = match Daemon::find() {
+    let found = match Daemon::find() {
         Ok(daemon) => match scope.project(&daemon).await {
-            Ok(project) => Some(project),
-            Err(failure) if scope.project.is_some() && !failure.is_unreachable() => return Err(failure),
-            Err(_) => None,
+            Err(failure) if failure.is_unreachable() => registered(scope),
+            found => found,
         },
-        Err(_) => None,
+        Err(_) => registered(scope),
     };
-    Ok(match project {
-        Some(project) => Places {
+    Ok(match found {
+        Ok(project) => Places {
             repository: Some(PathBuf::from(&project.path)),
             project: Some(data.join("projects").join(&project.id)),
             data,
         },
-        None => Places::user_only(data),
+        Err(failure) if scope.project.is_some() => return Err(failure),
+        Err(_) => Places::user_only(data),
     })
 }
 
-fn change(places: &Places, layer: Layer, key: &str, value: Value) -> Result<(), Failure> {
+pub(super) fn change(places: &Places, layer: Layer, key: &str, value: Value) -> Result<(), Failure> {
     config::set(places, layer, key, value).map_err(|error| wrong(&error))
 }
 
@@ -179,7 +187,7 @@ fn wrong(error: &config::WriteError) -> Failure {
     Failure::new(error.to_string()).hint(error.hint())
 }
 
-fn done(scope: &In, what: &str, said: &str) -> Result<(), Failure> {
+pub(super) fn done(scope: &In, what: &str, said: &str) -> Result<(), Failure> {
     say::answer(scope.json, &json!({ "ok": true }), || format!("{what} {said}"));
     Ok(())
 }

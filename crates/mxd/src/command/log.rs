@@ -6,10 +6,11 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use mxd_store::disk::OsDisk;
 
-use super::scope::{In, Tree, named_project};
-use crate::client::view::{Event, Events, Project};
+use super::scope::{In, Of, Tree, registered};
+use crate::client::view::{Event, Events};
 use crate::client::{Daemon, Failure, Happening, data_folder};
 use crate::say::{self, DIM, GOOD};
+use crate::tree_text::readable;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -22,6 +23,8 @@ Examples:
 pub(crate) struct Logs {
     #[command(subcommand)]
     command: Option<Whole>,
+    #[command(flatten)]
+    of: Of,
     /// How many events.
     #[arg(short = 'n', long = "tail", value_name = "NUMBER", default_value_t = 30)]
     tail: usize,
@@ -47,7 +50,7 @@ enum Whole {
 impl Logs {
     /// The newest lines of the project, and what happens from now on.
     pub(crate) fn following() -> Self {
-        Self { command: None, tail: 10, task: None, kind: Vec::new(), follow: true }
+        Self { command: None, of: Of::default(), tail: 10, task: None, kind: Vec::new(), follow: true }
     }
 
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
@@ -58,7 +61,8 @@ impl Logs {
         }
     }
 
-    async fn read(self, scope: &In) -> Result<(), Failure> {
+    async fn read(mut self, scope: &In) -> Result<(), Failure> {
+        let scope = &std::mem::take(&mut self.of).within(scope);
         let daemon = Daemon::find()?;
         let project = scope.project(&daemon).await?;
         let tree = Tree::read(&daemon, &project).await?;
@@ -112,7 +116,7 @@ fn print(scope: &In, tree: &Tree, event: &Event) {
     }
     let title = tree.get(&event.task).map_or("?", |task| task.title.as_str());
     let title = mxd_core::show::one_line(title, 20);
-    let line = event.line.as_deref().unwrap_or(&event.kind);
+    let line = readable(tree, event.line.as_deref().unwrap_or(&event.kind));
     say::line(format!("{DIM}{}{DIM:#}  {title:<20}  {line}", clock(event.at)));
 }
 
@@ -128,35 +132,16 @@ async fn folder(scope: &In) -> Result<(String, PathBuf), Failure> {
     let id = match Daemon::find() {
         Ok(daemon) => match scope.project(&daemon).await {
             Ok(project) => project.id,
-            Err(failure) if failure.is_unreachable() => offline(scope)?.id,
+            Err(failure) if failure.is_unreachable() => registered(scope)?.id,
             Err(failure) => return Err(failure),
         },
-        Err(_) => offline(scope)?.id,
+        Err(_) => registered(scope)?.id,
     };
     let folder = data.join("projects").join(&id).join("log");
     if !folder.is_dir() {
         return Err(Failure::not_found(format!("there is no log at {}", folder.display())));
     }
     Ok((id, folder))
-}
-
-/// The project without a daemon: from the register itself.
-fn offline(scope: &In) -> Result<Project, Failure> {
-    let path = data_folder()?.join("projects.json");
-    let text = std::fs::read_to_string(&path)
-        .map_err(|error| Failure::not_found(format!("{}: {error}", path.display())))?;
-    let register: serde_json::Value =
-        serde_json::from_str(&text).map_err(|error| Failure::new(error.to_string()))?;
-    let listed = register.get("projects").unwrap_or(&register).clone();
-    let projects: Vec<Project> =
-        serde_json::from_value(listed).map_err(|error| Failure::new(error.to_string()))?;
-    match &scope.project {
-        Some(named) => named_project(projects, named),
-        None => {
-            let here = std::env::current_dir().unwrap_or_default();
-            named_project(projects, &here.to_string_lossy())
-        }
-    }
 }
 
 async fn verify(scope: &In) -> Result<(), Failure> {

@@ -1,9 +1,9 @@
 //! Looking: the tree, a task, what it costs, what changed.
 
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::scope::{In, Tree};
+use super::scope::{In, Of, Tree};
 use crate::client::view::{Project, Task};
 use crate::client::{Daemon, Failure};
 use crate::say::{self, BAD, DIM, GOOD};
@@ -14,6 +14,8 @@ const DEAREST: usize = 10;
 
 #[derive(Debug, Args)]
 pub(crate) struct Status {
+    #[command(flatten)]
+    of: Of,
     /// Also those that are closed.
     #[arg(short, long)]
     all: bool,
@@ -21,7 +23,7 @@ pub(crate) struct Status {
 
 impl Status {
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
-        let (daemon, project) = open(scope).await?;
+        let (daemon, project) = open(&self.of.within(scope)).await?;
         if scope.json {
             return print(&daemon, &format!("/projects/{}/tasks", project.id)).await;
         }
@@ -35,11 +37,14 @@ impl Status {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct List {}
+pub(crate) struct List {
+    #[command(flatten)]
+    of: Of,
+}
 
 impl List {
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
-        let (daemon, project) = open(scope).await?;
+        let (daemon, project) = open(&self.of.within(scope)).await?;
         if scope.json {
             return print(&daemon, &format!("/projects/{}/tasks", project.id)).await;
         }
@@ -94,13 +99,23 @@ impl Show {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Cost {}
+pub(crate) struct Cost {
+    #[command(flatten)]
+    of: Of,
+    /// How much came from the cache, and every time it was lost.
+    #[arg(long)]
+    cache: bool,
+}
 
 impl Cost {
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
-        let (daemon, project) = open(scope).await?;
+        let (daemon, project) = open(&self.of.within(scope)).await?;
         if scope.json {
             return print(&daemon, &format!("/projects/{}/money", project.id)).await;
+        }
+        if self.cache {
+            cached(&daemon.get(&format!("/projects/{}/money", project.id)).await?);
+            return Ok(());
         }
         let mut tasks = Tree::read(&daemon, &project).await?.tasks;
         tasks.retain(|task| task.cost_usd > 0.0);
@@ -117,12 +132,40 @@ impl Cost {
     }
 }
 
+/// How well the cache worked: of all that was read, task by task, and where it was lost.
+fn cached(money: &Value) {
+    let number = |value: &Value| value.as_u64().unwrap_or(0);
+    let share = |part: u64, whole: u64| part.saturating_mul(100).checked_div(whole);
+    let percent = |share: Option<u64>| share.map_or("-".to_owned(), |share| format!("{share} %"));
+    let (mut hits, mut all, mut rows) = (0, 0, Vec::new());
+    let tasks = money["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();
+    for task in tasks {
+        let hit = number(&task["cacheReadTokens"]);
+        let read = hit + number(&task["inputTokens"]) + number(&task["cacheWriteTokens"]);
+        (hits, all) = (hits + hit, all + read);
+        if read > 0 {
+            let title = mxd_core::show::one_line(text(&task["title"]), 48);
+            rows.push(format!("{:>5}  {title}", percent(share(hit, read))));
+        }
+    }
+    say::line(format!("{GOOD}{:>5}{GOOD:#}  of {all} tokens came from the cache", percent(share(hits, all))));
+    rows.iter().for_each(say::line);
+    for broken in money["cache"]["breaks"].as_array().into_iter().flatten() {
+        let title = tasks.iter().find(|task| task["taskId"] == broken["taskId"]);
+        let title = title.map_or("?", |task| text(&task["title"]));
+        say::line(format!("{BAD}lost{BAD:#}   {title}: {}", text(&broken["reason"])));
+    }
+}
+
 #[derive(Debug, Args)]
-pub(crate) struct Agent {}
+pub(crate) struct Agent {
+    #[command(flatten)]
+    of: Of,
+}
 
 impl Agent {
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
-        let (daemon, project) = open(scope).await?;
+        let (daemon, project) = open(&self.of.within(scope)).await?;
         if scope.json {
             return print(&daemon, &format!("/projects/{}/agent", project.id)).await;
         }
@@ -235,6 +278,24 @@ impl Health {
                 text(&answer["version"]),
                 daemon.base()
             )
+        });
+        Ok(())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Version {}
+
+impl Version {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let own = env!("CARGO_PKG_VERSION");
+        let daemon: Option<Value> = match Daemon::find() {
+            Ok(daemon) => daemon.get("/version").await.ok(),
+            Err(_) => None,
+        };
+        say::answer(scope.json, &json!({ "version": own, "daemon": daemon }), || match &daemon {
+            Some(daemon) => format!("mxd {own}, the daemon {}", text(&daemon["version"])),
+            None => format!("mxd {own}, no daemon answers"),
         });
         Ok(())
     }

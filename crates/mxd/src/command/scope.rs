@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use crate::client::view::{Project, Projects, Task, Tasks};
-use crate::client::{Daemon, Failure};
+use crate::client::{Daemon, Failure, data_folder};
 
 /// Letters of an id that are enough to name it.
 const PREFIX: usize = 4;
@@ -19,6 +19,21 @@ pub(crate) struct In {
     /// Prints JSON.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+}
+
+/// The project, named without a flag.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Of {
+    /// The project, as `--project` names it.
+    #[arg(value_name = "PROJECT", conflicts_with = "project")]
+    of: Option<String>,
+}
+
+impl Of {
+    /// The scope, with the project that is named here.
+    pub(crate) fn within(self, scope: &In) -> In {
+        In { project: self.of.or_else(|| scope.project.clone()), json: scope.json }
+    }
 }
 
 impl In {
@@ -69,6 +84,25 @@ fn project_of_folder(projects: Vec<Project>) -> Result<Project, Failure> {
         Failure::not_found("this folder belongs to no project")
             .hint("`mxd init` makes it one; `--project` names another.")
     })
+}
+
+/// The project without a daemon: from the register itself.
+pub(crate) fn registered(scope: &In) -> Result<Project, Failure> {
+    let path = data_folder()?.join("projects.json");
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        Failure::not_found(format!("{}: {error}", path.display()))
+            .hint("Projects are registered by a daemon: `mxd up`, then `mxd init`.")
+    })?;
+    let unreadable = |error: serde_json::Error| {
+        Failure::new(format!("{}: {error}", path.display())).hint("The daemon writes it anew: `mxd up`.")
+    };
+    let register: serde_json::Value = serde_json::from_str(&text).map_err(unreadable)?;
+    let listed = register.get("projects").unwrap_or(&register).clone();
+    let projects: Vec<Project> = serde_json::from_value(listed).map_err(unreadable)?;
+    match &scope.project {
+        Some(named) => named_project(projects, named),
+        None => project_of_folder(projects),
+    }
 }
 
 /// The tree of a project.

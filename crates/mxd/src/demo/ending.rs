@@ -53,7 +53,12 @@ pub(super) async fn tell(
     let steps = steps(
         narrator,
         &folder,
-        Facts { tests_pass, log_whole: proof.problems.is_empty(), proof: proof.commits },
+        Facts {
+            tests_pass,
+            log_whole: proof.problems.is_empty(),
+            proof: proof.commits,
+            hit_rate: sums.hit_rate,
+        },
     )?;
     let report = stage.model.report();
     let sound = steps.iter().all(|step| step.happened) && report.violations.is_empty();
@@ -85,7 +90,7 @@ pub(super) async fn tell(
         .hit_rate
         .map_or_else(String::new, |rate| format!(" · {:.0} % of the prompt from the cache", rate * 100.0));
     say::line(format!(
-        "\n{} tasks · {} commits · {} tests pass · {:.1} s · ${:.2}{rate}{}",
+        "\n{} tasks · {} commits · {} tests pass · {:.1} s · would have cost ${:.2}{rate}{}",
         narrator.tree.tasks.len(),
         sums.commits,
         sums.tests,
@@ -105,7 +110,11 @@ struct Facts {
     tests_pass: bool,
     log_whole: bool,
     proof: u64,
+    hit_rate: Option<f64>,
 }
+
+/// The part of what models read that has to come from the cache. It cannot when requests do not begin as those before.
+const LEAST_FROM_CACHE: f64 = 0.8;
 
 fn steps(narrator: &Narrator, folder: &Path, facts: Facts) -> Result<Vec<Step>, Failure> {
     let tree = &narrator.tree;
@@ -135,6 +144,10 @@ fn steps(narrator: &Narrator, folder: &Path, facts: Facts) -> Result<Vec<Step>, 
             happened: root_passed && merges >= 3 && clean,
         },
         Step { what: "the tests of the program pass", happened: facts.tests_pass },
+        Step {
+            what: "requests to the model began as those before, so that its cache could be used",
+            happened: facts.hit_rate.is_some_and(|rate| rate >= LEAST_FROM_CACHE),
+        },
         Step {
             what: "the log is whole, from its first commit to its last",
             happened: facts.log_whole && facts.proof > 0,

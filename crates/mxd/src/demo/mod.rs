@@ -82,7 +82,6 @@ impl Demo {
         let begun = now();
         let mut narrator = Narrator::new(&project, begun, as_json);
         let mut stream = stage.daemon.listen(&project.id).await?;
-        voice.tell(format!("{DIM}you:{DIM:#} {}", story::GOAL));
         let path = format!("/projects/{}/tasks/{root}/message", project.id);
         let _sent: Value = stage.daemon.post(&path, json!({ "content": story::GOAL })).await?;
         while !narrator.is_over() {
@@ -128,10 +127,7 @@ impl Demo {
                     });
                     let path = format!("/projects/{}/clarify", narrator.project());
                     // One that was answered before the daemon died is answered.
-                    let answered: Result<Value, Failure> = stage.daemon.post(&path, body).await;
-                    if answered.is_ok() {
-                        voice.tell(format!("{DIM}you:{DIM:#} {}", story::ANSWER));
-                    }
+                    let _answered: Result<Value, Failure> = stage.daemon.post(&path, body).await;
                 }
                 Heard::Moment(what) if self.kill => {
                     voice.tell(format!("{}kill -9{:#}  the daemon, {what}", say::BAD, say::BAD));

@@ -10,6 +10,7 @@ use crate::client::Happening;
 use crate::client::view::{Clarification, Event, Project, Task};
 use crate::command::scope::Tree;
 use crate::say::{self, DIM};
+use crate::tree_text::readable;
 
 /// One colour per agent.
 const COLOURS: [AnsiColor; 6] = [
@@ -31,7 +32,10 @@ const QUIET: &[&str] = &[
     "clarification_answered",
 ];
 /// Tools whose calls and results say what other lines say better.
-const MACHINERY: &[&str] = &["mcp__mxd__yield", "mcp__mxd__done", "mcp__mxd__clarify"];
+const MACHINERY: &[&str] =
+    &["mcp__mxd__yield", "mcp__mxd__done", "mcp__mxd__clarify", "mcp__mxd__send_message"];
+/// Tools whose results say no more than their calls.
+const SAID_BY_THE_CALL: &[&str] = &["mcp__mxd__create_task", "mcp__mxd__write_file", "mcp__mxd__read_file"];
 
 /// What somebody has to act on.
 #[derive(Debug, Clone)]
@@ -153,7 +157,7 @@ impl Narrator {
         if self.silent || is_quiet(event) {
             return;
         }
-        let line = self.named(line);
+        let line = readable(&self.tree, line);
         let title = self.tree.get(&event.task).map_or("", |task| task.title.as_str()).to_owned();
         let next = Style::new().fg_color(Some(COLOURS[self.colours.len() % COLOURS.len()].into()));
         let style = *self.colours.entry(event.task.clone()).or_insert(next);
@@ -164,18 +168,11 @@ impl Narrator {
     }
 }
 
-impl Narrator {
-    /// The line with titles in the place of ids.
-    fn named(&self, line: &str) -> String {
-        let tasks = self.tree.tasks.iter().filter(|task| line.contains(&task.id));
-        tasks.fold(line.to_owned(), |line, task| line.replace(&task.id, &format!("“{}”", task.title)))
-    }
-}
-
 /// Whether an event is part of the machinery and not of the story.
 fn is_quiet(event: &Event) -> bool {
     let tool = event.rest.get("tool").and_then(|tool| tool.as_str()).unwrap_or_default();
     let failed = event.rest.get("isError").and_then(serde_json::Value::as_bool) == Some(true);
-    let machinery = QUIET.contains(&event.kind.as_str()) || MACHINERY.contains(&tool);
+    let said = event.kind == "tool_result" && SAID_BY_THE_CALL.contains(&tool);
+    let machinery = QUIET.contains(&event.kind.as_str()) || MACHINERY.contains(&tool) || said;
     machinery && !failed
 }

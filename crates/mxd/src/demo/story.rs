@@ -55,6 +55,7 @@ pub(super) fn script(pace: Pace) -> Value {
     json!({
         "description": "Seven agents on three levels make a small program better.",
         "resumes": true,
+        "caches": true,
         "conversations": told,
     })
 }

@@ -1,30 +1,53 @@
 //! The screen of `mxd watch`.
 
+use anstyle::AnsiColor;
 use mxd_core::show::one_line;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
-use ratatui::style::{Modifier, Style};
-use ratatui::text::Line;
-use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Paragraph};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Padding, Paragraph};
 
 use super::model::{Model, Wanted};
+use crate::tree_text;
 
 /// Below this width the tree stands above the lines and not beside them.
 const NARROW: u16 = 90;
+/// The part of the screen that the tree may take, in percent.
+const TREE: u16 = 45;
 
 pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model) {
     let [head, body, foot] =
         Layout::vertical([Constraint::Length(1), Constraint::Min(4), Constraint::Length(2)])
             .areas(frame.area());
     frame.render_widget(Paragraph::new(header(model)).style(Style::new().add_modifier(Modifier::BOLD)), head);
-    let [tree, lines] = if frame.area().width < NARROW {
-        Layout::vertical([Constraint::Percentage(45), Constraint::Percentage(55)]).areas(body)
+    let narrow = frame.area().width < NARROW;
+    let [tree, lines] = if narrow {
+        // A small tree leaves the room to what is said.
+        let most = body.height.saturating_mul(TREE) / 100;
+        let rows = u16::try_from(model.rows().len()).unwrap_or(u16::MAX).clamp(1, most.max(1));
+        Layout::vertical([Constraint::Length(rows), Constraint::Min(3)]).areas(body)
     } else {
-        Layout::horizontal([Constraint::Percentage(45), Constraint::Percentage(55)]).areas(body)
+        Layout::horizontal([Constraint::Percentage(TREE), Constraint::Min(20)]).areas(body)
     };
     draw_tree(frame, tree, model);
-    draw_lines(frame, lines, model);
+    let side = if narrow { Borders::TOP } else { Borders::LEFT };
+    let space = if narrow { Padding::ZERO } else { Padding::left(1) };
+    let block = Block::new().borders(side).border_style(dim()).padding(space).title(title(model, narrow));
+    let inside = block.inner(lines);
+    frame.render_widget(block, lines);
+    draw_lines(frame, inside, model);
     frame.render_widget(Paragraph::new(footer(model)), foot);
+}
+
+fn dim() -> Style {
+    Style::new().add_modifier(Modifier::DIM)
+}
+
+/// Whose lines these are; beside the tree, its highlighted row says it.
+fn title(model: &Model, narrow: bool) -> String {
+    let chosen = model.chosen.as_deref().and_then(|id| model.tree.get(id)).filter(|_| narrow);
+    chosen.map(|task| format!("─ {} ", one_line(&task.title, 60))).unwrap_or_default()
 }
 
 fn header(model: &Model) -> String {
@@ -41,25 +64,80 @@ fn header(model: &Model) -> String {
 
 fn draw_tree(frame: &mut Frame<'_>, area: Rect, model: &Model) {
     let rows = model.rows();
-    let width = usize::from(area.width.saturating_sub(2));
+    let width = usize::from(area.width.saturating_sub(1));
     let chosen = rows.iter().position(|row| Some(&row.id) == model.chosen.as_ref());
-    let items: Vec<ListItem<'_>> = rows.iter().map(|row| ListItem::new(row.plain(width))).collect();
-    let list = List::new(items)
-        .block(Block::new().borders(Borders::RIGHT))
-        .highlight_style(Style::new().add_modifier(Modifier::REVERSED));
+    let item = |row: &tree_text::Line| {
+        let parts = row.parts(width).into_iter();
+        ListItem::new(Line::from_iter(parts.map(|(style, text)| Span::styled(text, shown(style)))))
+    };
+    let items: Vec<ListItem<'_>> = rows.iter().map(item).collect();
+    let list = List::new(items).highlight_style(Style::new().add_modifier(Modifier::REVERSED));
     frame.render_stateful_widget(list, area, &mut ListState::default().with_selected(chosen));
 }
 
+/// A style of the command line, on this screen.
+fn shown(style: anstyle::Style) -> Style {
+    let mut made = Style::new();
+    if let Some(anstyle::Color::Ansi(colour)) = style.get_fg_color() {
+        made = made.fg(match colour {
+            AnsiColor::Green => Color::Green,
+            AnsiColor::Yellow => Color::Yellow,
+            AnsiColor::Red => Color::Red,
+            AnsiColor::Cyan => Color::Cyan,
+            _ => Color::Reset,
+        });
+    }
+    if style.get_effects().contains(anstyle::Effects::DIMMED) {
+        made.add_modifier(Modifier::DIM)
+    } else {
+        made
+    }
+}
+
 fn draw_lines(frame: &mut Frame<'_>, area: Rect, model: &mut Model) {
-    let height = usize::from(area.height);
-    let all = model.lines().len();
-    model.back = model.back.min(all.saturating_sub(height));
-    let end = all - model.back;
-    let shown: Vec<Line<'_>> = model.lines()[end.saturating_sub(height)..end]
-        .iter()
-        .map(|line| Line::from(one_line(line, usize::from(area.width).saturating_sub(2))))
-        .collect();
+    let (height, width) = (usize::from(area.height), usize::from(area.width));
+    let readable = |line: &&str| tree_text::readable(&model.tree, line);
+    let rows: Vec<String> =
+        model.lines().iter().map(readable).flat_map(|line| wrapped(&line, width)).collect();
+    model.back = model.back.min(rows.len().saturating_sub(height));
+    let end = rows.len() - model.back;
+    let shown: Vec<Line<'_>> =
+        rows[end.saturating_sub(height)..end].iter().map(|row| Line::from(row.as_str())).collect();
     frame.render_widget(Paragraph::new(shown), area);
+}
+
+/// A line in rows of this width, broken between words where there are some; all but the first stand back a little.
+fn wrapped(line: &str, width: usize) -> Vec<String> {
+    const BACK: &str = "  ";
+    let mut rows = vec![String::new()];
+    for word in line.split_inclusive(' ') {
+        let mut rest = word;
+        loop {
+            let row = rows.last().map_or("", String::as_str);
+            let left = width.saturating_sub(Span::raw(row).width());
+            if Span::raw(rest.trim_end()).width() <= left {
+                break;
+            }
+            let is_new = row.is_empty() || row == BACK;
+            if is_new {
+                // No room for the whole word anywhere.
+                let cut = rest.char_indices().nth(left.max(1)).map_or(rest.len(), |(at, _)| at);
+                let (fits, over) = rest.split_at(cut);
+                if let Some(row) = rows.last_mut() {
+                    row.push_str(fits);
+                }
+                rest = over;
+                if rest.is_empty() {
+                    break;
+                }
+            }
+            rows.push(BACK.to_owned());
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push_str(rest);
+        }
+    }
+    rows
 }
 
 fn footer(model: &Model) -> String {
@@ -72,8 +150,31 @@ fn footer(model: &Model) -> String {
             format!("{}\n{whom} › {}▏", one_line(&model.note, 200), typing.text)
         }
         None => {
-            let keys = "↑↓ choose  Enter write  s stop  i interrupt  a answer  c collapse  q quit";
+            let answer = match (model.needs.approvals.len(), model.needs.clarifications.len()) {
+                (0, 0) => "",
+                (0, _) => "  a answer",
+                _ => "  a allow  d deny",
+            };
+            let keys = format!("↑↓ choose  Enter write  s stop  i interrupt{answer}  c collapse  q quit");
             format!("{}\n{keys}", one_line(&model.note, 200))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_between_words_and_lose_nothing() {
+        assert_eq!(wrapped("short", 10), ["short"]);
+        assert_eq!(wrapped("one two three", 8), ["one two ", "  three"]);
+        assert_eq!(wrapped("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
+        for width in 3..40 {
+            let line = "a-very-long-word then some of them, wide: 日本語 and 😀 too";
+            let rows = wrapped(line, width);
+            let words = |text: &str| text.chars().filter(|c| *c != ' ').collect::<String>();
+            assert_eq!(words(&rows.concat()), words(line), "{width}");
         }
     }
 }

@@ -204,6 +204,9 @@ fn every_command_says_what_it_did() {
     tell(&["interrupt", "root"]);
     tell(&["agent"]);
     tell(&["cost"]);
+    tell(&["cost", "repo", "--cache"]);
+    tell(&["sessions", "list"]);
+    tell(&["servers"]);
     tell(&["search", "Blue", "it"]);
     tell(&["logs", "--type", "error"]);
     tell(&["logs", "verify"]);
@@ -211,10 +214,29 @@ fn every_command_says_what_it_did() {
     tell(&["config", "set", "model", "claude-sonnet-4-5"]);
     tell(&["config", "set", "modle", "x"]);
     tell(&["config", "unset", "model"]);
+    tell(&["config", "model", "add", "small", "--window", "32768"]);
+    tell(&["config", "model", "list"]);
+    tell(&["config", "model", "remove", "small"]);
+    tell(&[
+        "config",
+        "auth",
+        "add",
+        "local",
+        "--provider",
+        "openai",
+        "--base-url",
+        "http://127.0.0.1:11434/v1",
+    ]);
+    tell(&["config", "auth", "remove", "local"]);
     tell(&["auth", "list"]);
     tell(&["auth", "nonsense"]);
     tell(&["health"]);
     tell(&["daemon", "status"]);
+    tell(&["version"]);
+    tell(&["sessions", "clear"]);
+    tell(&["sessions", "clear", "-t", "root", "--yes"]);
+    tell(&["sessions", "prune", "--keep", "0"]);
+    tell(&["sessions", "clear", "--yes"]);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/commands.txt");
     golden::check(&file, &transcript);
 }
@@ -241,6 +263,12 @@ fn what_is_wrong_is_said_with_a_hint_and_a_code() {
         &["init", "nowhere"],
         &["auth", "revoke", "nobody"],
         &["--json", "show", "nowhere"],
+        &["status", "nowhere"],
+        &["sessions", "clear", "-t", "nowhere", "--yes"],
+        &["servers", "accept", "nowhere"],
+        &["servers", "accept", "nowhere", "--class", "read"],
+        &["config", "model", "remove", "nowhere"],
+        &["config", "auth", "add", "main", "--provider", "openai"],
         &["bogus"],
         &["send"],
     ] {
@@ -268,19 +296,12 @@ fn without_a_daemon_there_is_a_code_and_a_way_out() {
 fn every_reading_command_speaks_json() {
     let user = User::new(&story());
     assert_eq!(user.run(&["init", "--json"]).0, 0);
-    let reading = ["list", "status", "tasks", "show", "needs", "agent", "cost", "config", "health"];
+    let reading = [
+        "list", "status", "tasks", "show", "needs", "agent", "cost", "config", "health", "version", "servers",
+    ];
     for command in reading {
         let (code, said) = user.run(&[command, "--json"]);
         assert_eq!(code, 0, "{command}: {said}");
         serde_json::from_str::<Value>(&said).unwrap_or_else(|error| panic!("{command}: {error}: {said}"));
     }
-}
-
-#[test]
-fn completions_and_the_manual_come_from_the_same_description() {
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let output = crate::mxd(&["completions", shell]);
-        assert!(output.status.success() && crate::text(&output.stdout).contains("mxd"), "{shell}");
-    }
-    assert!(crate::text(&crate::mxd(&["man"]).stdout).contains(".TH mxd"));
 }

@@ -24,6 +24,7 @@ fn every_step_happened(summary: &Value) {
     for step in summary["steps"].as_array().unwrap() {
         assert_eq!(step["happened"], true, "{summary:#}");
     }
+    assert!(summary["cacheHitRate"].as_f64().unwrap() >= 0.8, "{summary:#}");
     assert_eq!((&summary["ok"], &summary["tasks"], &summary["tests"]), (&true.into(), &7.into(), &5.into()));
 }
 

@@ -5,11 +5,14 @@ mod canaries;
 mod clients;
 mod commands;
 mod demo;
+mod doctor;
+mod first_task;
 #[path = "../../../../testing/golden.rs"]
 mod golden;
 mod mcp;
 #[path = "../../../../testing/node.rs"]
 mod node;
+mod paper;
 #[path = "../../../../testing/python.rs"]
 mod python;
 
@@ -27,19 +30,6 @@ fn mxd(arguments: &[&str]) -> Output {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-#[test]
-fn the_doctor_names_the_level_of_the_sandbox() {
-    let output = mxd(&["doctor", "--json"]);
-    assert!(output.status.success(), "{}", text(&output.stdout));
-    let findings: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
-    let names: Vec<&str> = findings.iter().filter_map(|finding| finding["name"].as_str()).collect();
-    assert_eq!(names, ["sandbox", "limits", "git", "bash"]);
-    assert!(findings[0]["what"].as_str().unwrap().contains("Landlock"), "{findings:?}");
-    let words = text(&mxd(&["doctor"]).stdout);
-    assert!(words.starts_with("   ok  sandbox  full"), "{words}");
-    assert!(!words.contains('\u{1b}'), "colour without a terminal: {words}");
 }
 
 #[test]

@@ -43,6 +43,10 @@ pub struct Script {
     /// have died before it wrote the first one down. Without this it gets the next turn.
     #[serde(default, skip_serializing_if = "is_false")]
     pub resumes: bool,
+    /// Tokens are billed as by a service with a prompt cache: what a request begins with, and an earlier one with the same
+    /// model began with, is read from it. Without this every token is billed as if it came for the first time.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub caches: bool,
     /// The models that are listed. Any other name is answered as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,

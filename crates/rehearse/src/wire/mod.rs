@@ -12,6 +12,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::cache::Cached;
 use crate::script::{Reply, Usage};
 use crate::view::View;
 use crate::violation::Violation;
@@ -52,6 +53,8 @@ pub(crate) struct Reading {
 pub(crate) struct Voice<'a> {
     pub(crate) reply: &'a Reply,
     pub(crate) view: &'a View,
+    /// What of it the prompt cache had, or has now.
+    pub(crate) cached: Cached,
     /// The number of the request, from which ids are made.
     pub(crate) number: u64,
 }
@@ -143,10 +146,12 @@ impl Voice<'_> {
     /// What is billed: the script's numbers, or a count of the texts.
     pub(crate) fn usage(&self) -> Usage {
         self.reply.usage.unwrap_or_else(|| Usage {
-            input_tokens: self.view.count_tokens(),
+            input_tokens: self.view.count_tokens().saturating_sub(self.cached.sum()),
+            cache_read_tokens: self.cached.read,
+            cache_write_tokens: self.cached.written,
+            cache_write_1h_tokens: self.cached.written_for_an_hour,
             output_tokens: pieces::count_output(self.reply),
             reasoning_tokens: pieces::count_reasoning(self.reply),
-            ..Usage::default()
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::limits::DELTA_CHARS;
+use crate::limits::{DELTA_CHARS, TOKEN_BYTES};
 use crate::script::{Block, Reply};
 
 /// The parts in which a text is streamed. An empty text has none.
@@ -52,7 +52,7 @@ fn said(block: &Block) -> String {
 }
 
 fn tokens(text: &str) -> u64 {
-    (text.len() as u64).div_ceil(4)
+    (text.len() as u64).div_ceil(TOKEN_BYTES)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 mod again;
 mod anthropic;
 mod anthropic_rules;
+mod caches;
 mod chat;
 mod client;
 mod faults;

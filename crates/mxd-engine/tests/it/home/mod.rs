@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use mxd_core::decide::{Actor, NewTask, Op};
 use mxd_engine::Keyring;
@@ -9,6 +10,7 @@ use mxd_engine::git::Git;
 use mxd_engine::home::{Home, HomeError, Init, Registration, Setup, Standing, data_folder};
 use mxd_engine::project::Project;
 use mxd_tools::sandbox::{Launcher, User};
+use mxd_tools::tether::{Earlier, Tether};
 use tempfile::TempDir;
 
 use crate::journey::stage::{git, write};
@@ -75,6 +77,17 @@ async fn a_home_has_one_owner_and_is_private() {
     assert_eq!(mode(ground.path().join("data")), 0o700);
     drop(first);
     Home::open(setup(ground.path())).unwrap();
+}
+
+#[tokio::test]
+async fn what_a_home_starts_is_known_to_the_next_one() {
+    let ground = TempDir::new().unwrap();
+    let home = Home::open(setup(ground.path())).unwrap();
+    let living = ground.path().join("data/living");
+    let now = || Tether::take(&living, Duration::ZERO).unwrap().1;
+    assert_eq!(now(), Earlier::Living);
+    drop(home);
+    assert_eq!(now(), Earlier::Gone);
 }
 
 #[tokio::test]

@@ -122,10 +122,17 @@ impl Stage {
 
     /// Ends the program and starts it again. What runs is not waited for.
     pub(crate) async fn restart(&mut self) {
+        self.restart_after(|_| {}).await;
+    }
+
+    /// Ends the program, has something happen to the ground, and starts it again.
+    pub(crate) async fn restart_after(&mut self, happens: impl FnOnce(&Path) + Send + 'static) {
         // The log has one owner at a time: the old one has to be gone.
         if let Some(old) = self.project.take() {
             old.close().await;
         }
+        let ground = self.ground.path().to_owned();
+        tokio::task::spawn_blocking(move || happens(&ground)).await.unwrap();
         self.project = Some(open(self.ground.path()).await);
     }
 

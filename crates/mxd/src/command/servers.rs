@@ -1,0 +1,108 @@
+//! `mxd servers`: the MCP servers of a project's agents, and the user's word about what they offer.
+
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use super::scope::In;
+use crate::client::{Daemon, Failure};
+use crate::say::{self, BAD, DIM, GOOD, WEAK};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mxd servers                                  how they are, and what they offer
+  mxd servers accept github                    what it offers now is what it may offer
+  mxd servers accept github --class issue=write
+  mxd servers retry github                     looks for it again")]
+pub(crate) struct Servers {
+    #[command(subcommand)]
+    command: Option<Wanted>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Wanted {
+    /// Accepts what a server offers now.
+    Accept {
+        /// The server.
+        server: String,
+        /// What a tool does to the world: read, write, shell, network or spend. Can be given more than once.
+        #[arg(long, value_name = "TOOL=CLASS", value_parser = class)]
+        class: Vec<(String, String)>,
+    },
+    /// Looks for a server again.
+    Retry {
+        /// The server.
+        server: String,
+    },
+}
+
+/// A tool and its class, as they are typed.
+fn class(text: &str) -> Result<(String, String), String> {
+    let (tool, class) = text.split_once('=').ok_or("it is TOOL=CLASS, such as `search=read`")?;
+    Ok((tool.to_owned(), class.to_owned()))
+}
+
+impl Servers {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let daemon = Daemon::find()?;
+        let project = scope.project(&daemon).await?;
+        let base = format!("/projects/{}/servers", project.id);
+        let (answer, said): (Value, String) = match self.command {
+            None => return list(scope, &daemon.get(&base).await?),
+            Some(Wanted::Accept { server, class }) => {
+                let classes: Map<String, Value> =
+                    class.into_iter().map(|(tool, class)| (tool, class.into())).collect();
+                let path = format!("{base}/{server}/accept");
+                (daemon.post(&path, json!({ "classes": classes })).await?, format!("{server} is accepted"))
+            }
+            Some(Wanted::Retry { server }) => {
+                let path = format!("{base}/{server}/retry");
+                (daemon.post(&path, json!({})).await?, format!("{server} is looked for again"))
+            }
+        };
+        say::answer(scope.json, &answer, || said);
+        Ok(())
+    }
+}
+
+fn list(scope: &In, answer: &Value) -> Result<(), Failure> {
+    if scope.json {
+        say::line(answer.to_string());
+        return Ok(());
+    }
+    let servers = answer["servers"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if servers.is_empty() {
+        say::note("No servers are configured: `mcpServers` in the settings adds some (docs/manifests.md).");
+    }
+    for server in servers {
+        show(server);
+    }
+    Ok(())
+}
+
+fn show(server: &Value) {
+    let text = |value: &Value| mxd_core::show::one_line(value.as_str().unwrap_or_default(), 200);
+    let status = text(&server["status"]);
+    let style = match status.as_str() {
+        "ready" => GOOD,
+        "down" => BAD,
+        "drifted" | "unaccepted" => WEAK,
+        _ => DIM,
+    };
+    let tools = server["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let alias = text(&server["alias"]);
+    say::line(format!("{style}{status:<10}{style:#}  {alias}  {DIM}{} tools{DIM:#}", tools.len()));
+    if server["problem"].is_string() {
+        say::line(format!("            {}", text(&server["problem"])));
+    }
+    for tool in tools {
+        let class = tool["class"].as_str().unwrap_or("no class, so it is not called");
+        say::line(format!("            {:<32}  {DIM}{class}{DIM:#}", text(&tool["name"])));
+    }
+    for change in server["drift"].as_array().into_iter().flatten() {
+        say::line(format!("            {WEAK}changed{WEAK:#}  {}", text(change)));
+    }
+    if matches!(status.as_str(), "drifted" | "unaccepted") {
+        say::line(format!("            {DIM}mxd servers accept {alias}{DIM:#}"));
+    }
+}
