@@ -38,7 +38,6 @@ use mxd_store::Log;
 use mxd_tools::plane::Plane;
 use mxd_tools::proxy::Proxy;
 use mxd_tools::sandbox::{Sandbox, User};
-use secrecy::SecretString;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -52,6 +51,7 @@ pub use self::user::Merge;
 use crate::clock;
 use crate::config::Config;
 use crate::git::Repository;
+use crate::keyring::Keyring;
 use crate::project::{Shown, Wish};
 
 /// What the agents of a project work with.
@@ -67,8 +67,8 @@ pub struct Surroundings {
     pub sandbox: Sandbox,
     /// Whose tools they use.
     pub user: User,
-    /// How variables that the settings name are looked up.
-    pub lookup: fn(&str) -> Option<SecretString>,
+    /// Where credentials come from.
+    pub keyring: Keyring,
     /// The other projects.
     pub neighbours: Neighbours,
 }

@@ -25,7 +25,6 @@ use mxd_store::disk::{Disk as _, LockError, LockGuard, OsDisk};
 use mxd_tools::plane::{Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
 use mxd_tools::tether::{Earlier, Tether};
-use secrecy::SecretString;
 use tokio::sync::{Mutex, watch};
 
 pub use self::error::HomeError;
@@ -36,6 +35,7 @@ use crate::agents::{Neighbour, Neighbours, Surroundings};
 use crate::clock;
 use crate::config::{Config, Places};
 use crate::git::{Git, Head, Lanes, Repository};
+use crate::keyring::Keyring;
 use crate::project::{Opening, Project};
 
 /// Projects that are opened at the same time.
@@ -54,8 +54,8 @@ pub struct Setup {
     pub launcher: Launcher,
     /// Whose tools the agents use.
     pub user: User,
-    /// How variables that the settings name are looked up.
-    pub lookup: fn(&str) -> Option<SecretString>,
+    /// Where credentials come from.
+    pub keyring: Keyring,
     /// The git to be used.
     pub git: Git,
 }
@@ -188,7 +188,17 @@ impl Home {
             _lock: lock,
             setup,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let home = Self { inner: Arc::new(inner) };
+        home.know_secrets(&home.places(None));
+        Ok(home)
+    }
+
+    /// Makes the credentials known that stand in these settings, which may have been written a moment ago.
+    pub fn know_secrets(&self, places: &Places) {
+        // Settings that cannot be read are told where they are used, and give nobody a credential.
+        if let Ok(config) = Config::load(places) {
+            self.inner.setup.keyring.know_literals(&config);
+        }
     }
 
     /// The data folder.
@@ -455,6 +465,7 @@ impl Home {
     async fn surroundings(&self, entry: &Entry, known: Option<Repository>) -> Result<Surroundings, String> {
         let setup = &self.inner.setup;
         let config = Config::load(&self.places(Some(entry))).map_err(|problems| problems.to_string())?;
+        setup.keyring.know_literals(&config);
         let repository = match known {
             Some(repository) => repository,
             None => {
@@ -470,7 +481,7 @@ impl Home {
             plane: Plane::new(built_in),
             sandbox,
             user: setup.user.clone(),
-            lookup: setup.lookup,
+            keyring: setup.keyring.clone(),
             neighbours: self.inner.neighbours.clone(),
         })
     }

@@ -2,12 +2,15 @@
 //!
 //! Included by the tests, the test that kills the program, and the benchmark.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+#[path = "../../../../testing/repository.rs"]
+pub(crate) mod repository;
+
+use std::path::Path;
 use std::time::Duration;
 
 use mxd_core::decide::{Actor, NewRoot, Op};
 use mxd_core::id::{ProjectId, TaskId, Ulid};
+use mxd_engine::Keyring;
 use mxd_engine::agents::{Neighbours, Surroundings};
 use mxd_engine::config::{Config, Places};
 use mxd_engine::git::{Git, Lanes, Repository};
@@ -16,7 +19,6 @@ use mxd_tools::plane::{Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
 use mxd_tools::tether::{Earlier, Tether};
 use secrecy::SecretString;
-use serde_json::{Value, json};
 
 /// The root task of a project, created if there is none.
 pub(crate) async fn create_root(project: &Project) -> TaskId {
@@ -58,52 +60,8 @@ pub(crate) async fn opening(
     user.committer = Some(("Agent".into(), "agent@example.org".into()));
     user.variables.push(packages);
     let plane = Plane::new(Registry::built_in().unwrap());
-    let surroundings = Surroundings { config, repository, plane, sandbox, user, lookup, neighbours };
+    let keyring =
+        Keyring::new(|name| (name == "STAGE_KEY").then(|| SecretString::from("a key of the stage")));
+    let surroundings = Surroundings { config, repository, plane, sandbox, user, keyring, neighbours };
     Opening { id, data: data.join("project"), surroundings }
-}
-
-fn lookup(name: &str) -> Option<SecretString> {
-    (name == "STAGE_KEY").then(|| SecretString::from("a key of the stage"))
-}
-
-/// A repository with one commit.
-pub(crate) fn make_repository(folder: &Path) {
-    std::fs::create_dir_all(folder.join(".mxd/hooks")).unwrap();
-    write(folder.join("README.md"), "A small program.\n");
-    write(folder.join(".mxd/hooks/setup_worktree.sh"), "#!/bin/bash\ntrue\n");
-    write(folder.join(".gitignore"), ".worktrees\n");
-    git(folder, &["init", "-q", "-b", "main"]);
-    git(folder, &["add", "-A"]);
-    git(folder, &["commit", "-q", "-m", "first"]);
-}
-
-/// Settings with the scripted model as the provider.
-pub(crate) fn write_settings(ground: &Path, url: &str, more: Value) {
-    let mut settings = json!({
-        "authGroups": { "main": { "provider": "anthropic", "anthropicBaseUrl": url, "anthropicApiKey": "$env:STAGE_KEY" } },
-        "defaultAuth": "main",
-    });
-    for (name, value) in more.as_object().unwrap() {
-        settings[name] = value.clone();
-    }
-    std::fs::create_dir_all(ground.join("data")).unwrap();
-    write(ground.join("data/config.json"), &settings.to_string());
-}
-
-/// A file as a user makes it.
-#[expect(clippy::disallowed_methods, reason = "nothing of a test has to outlive a power cut")]
-pub(crate) fn write(path: PathBuf, text: &str) {
-    std::fs::write(path, text).unwrap();
-}
-
-/// Git as a user has it.
-pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
-    let output = Command::new("git")
-        .args(["-c", "user.name=User", "-c", "user.email=user@example.org"])
-        .args(args)
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::dice::Dice;
-use crate::ground::{make_repository, write_settings};
+use crate::ground::repository::{make_repository, write_settings};
 use crate::life::DONE;
 use crate::rounds::{seeds, size};
 use crate::story::Story;

@@ -13,7 +13,7 @@ use mxd_store::disk::OsDisk;
 use mxd_store::{Log, Options, verify};
 use regex::Regex;
 
-use crate::ground::git;
+use crate::ground::repository::git;
 use crate::tale::{TRACES, UNKNOWN};
 
 /// A call of a tool and what came of it.

@@ -5,6 +5,7 @@
 //! it missed from disk. Deltas stand in the same channel, before the commit of the item they belong to.
 
 mod frame;
+mod looks;
 mod stream;
 mod tally;
 
@@ -24,9 +25,11 @@ use tokio_util::task::TaskTracker;
 
 pub(crate) use self::frame::view as event_view;
 use self::frame::{After, Frame};
+use self::looks::Looks;
 pub(crate) use self::stream::{Cursor, Listener, listen};
 pub(crate) use self::tally::Tally;
 use crate::limits;
+use crate::telemetry::{Moment, Telemetry, Tracer};
 use crate::view;
 
 /// The feeds of all projects.
@@ -36,6 +39,7 @@ pub(crate) struct Feeds {
     all: Mutex<HashMap<ProjectId, Arc<Feed>>>,
     work: TaskTracker,
     end: CancellationToken,
+    telemetry: Option<Telemetry>,
 }
 
 /// The feed of one project, whatever restarts it goes through.
@@ -48,11 +52,16 @@ pub(crate) struct Feed {
     through: watch::Sender<u64>,
     frames: broadcast::Sender<Frame>,
     end: CancellationToken,
+    /// Tasks whose changes are to be looked at.
+    looks: Looks,
+    /// Who is told what agents do, and what is known for that.
+    telemetry: Option<(Telemetry, Mutex<Tracer>)>,
 }
 
 impl Feeds {
-    pub(crate) fn new(epoch: Arc<str>) -> Self {
-        Self { epoch, all: Mutex::default(), work: TaskTracker::new(), end: CancellationToken::new() }
+    pub(crate) fn new(epoch: Arc<str>, telemetry: Option<Telemetry>) -> Self {
+        let (work, end) = (TaskTracker::new(), CancellationToken::new());
+        Self { epoch, all: Mutex::default(), work, end, telemetry }
     }
 
     /// The feed of a project, begun if there is none.
@@ -69,6 +78,11 @@ impl Feeds {
             through: watch::Sender::new(0),
             frames: broadcast::Sender::new(limits::FRAMES),
             end: self.end.child_token(),
+            looks: Looks::default(),
+            telemetry: self.telemetry.clone().map(|told| {
+                let tracer = told.tracer(id);
+                (told, Mutex::new(tracer))
+            }),
         });
         all.insert(id, Arc::clone(&feed));
         let followed = Arc::clone(&feed);
@@ -111,7 +125,10 @@ impl Feed {
             let project = standing.borrow_and_update().project().cloned();
             let followed = async {
                 match &project {
-                    Some(project) => self.follow(project).await,
+                    Some(project) => tokio::select! {
+                        () = self.follow(project) => {}
+                        () = self.look_around(project) => {}
+                    },
                     None => std::future::pending().await,
                 }
             };
@@ -211,12 +228,23 @@ impl Feed {
         }
     }
 
+    /// Has what an agent changed looked at when it rests, and tells the collector, if there is one, what ended.
+    fn notice(&self, commit: &Commit, event: &Event, purpose: Purpose) {
+        if purpose == Purpose::Send && matches!(event.body, EventBody::AgentRested(_)) {
+            self.looks.wish(event.task);
+        }
+        let Some((told, tracer)) = &self.telemetry else { return };
+        let moment = Moment { seq: commit.seq, at: Millis(commit.at), event };
+        let ended = tracer.lock().unwrap_or_else(PoisonError::into_inner).take(moment);
+        ended.into_iter().for_each(|span| told.tell(span));
+    }
+
     /// Counts a commit. Its frame, when somebody wants it.
     fn take(&self, project: &Project, commit: &Commit, purpose: Purpose) -> Option<Frame> {
         let asks = {
             let mut tally = self.tally.write().unwrap_or_else(PoisonError::into_inner);
             tally.begin();
-            count(&mut tally, commit)
+            count(&mut tally, commit, |event| self.notice(commit, event, purpose))
         };
         if purpose == Purpose::Count || self.frames.receiver_count() == 0 {
             return None;
@@ -238,12 +266,13 @@ enum Purpose {
 }
 
 /// Takes the events of a commit; whether what waits for the user may have changed.
-fn count(tally: &mut Tally, commit: &Commit) -> bool {
+fn count(tally: &mut Tally, commit: &Commit, look: impl Fn(&Event)) -> bool {
     let mut asks = false;
     for text in split_events(&commit.events).into_iter().flatten() {
         if let Ok(event) = Event::decode(text) {
             asks |= is_about_needs(&event.body);
             tally.apply(Millis(commit.at), &event);
+            look(&event);
         }
     }
     asks

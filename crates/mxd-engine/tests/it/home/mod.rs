@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use mxd_core::decide::{Actor, NewTask, Op};
+use mxd_engine::Keyring;
 use mxd_engine::git::Git;
 use mxd_engine::home::{Home, HomeError, Init, Registration, Setup, Standing, data_folder};
 use mxd_engine::project::Project;
@@ -28,7 +29,7 @@ fn setup(ground: &Path) -> Setup {
             variables: Vec::new(),
             committer: None,
         },
-        lookup: |_| None,
+        keyring: Keyring::new(|_| None),
         git,
     }
 }

@@ -15,8 +15,9 @@ use rehearse::{Rehearsal, Script, Wire};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::ground::{create_root, make_repository, open, open_beside, write_settings};
-pub(crate) use crate::ground::{git, write};
+pub(crate) use crate::ground::repository::{git, write};
+use crate::ground::repository::{make_repository, write_settings};
+use crate::ground::{create_root, open, open_beside};
 
 /// How long anything may take before the story counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
