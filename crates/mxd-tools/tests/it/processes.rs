@@ -203,7 +203,12 @@ async fn a_supervisor_that_died_while_it_waited_is_not_missed() {
         let waiting = all.iter().find(|id| !anchor.contains(id)).unwrap();
         let killed = std::process::Command::new("kill").args(["-9", waiting]).status().unwrap();
         assert!(killed.success());
-        // Whether its death has been noticed by now or not.
+        // Dead, with the second stage that goes with it; whether anybody has noticed by now or not.
+        while std::fs::read_to_string(format!("/proc/{waiting}/stat"))
+            .is_ok_and(|stat| !stat.contains(") Z "))
+        {
+            std::thread::yield_now();
+        }
         assert_eq!(hut.run("echo ran").await.ok(), "ran\n");
     }
 }

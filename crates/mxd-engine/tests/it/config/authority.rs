@@ -28,6 +28,10 @@ fn forbidden(path: &str) -> Value {
         "port" => json!(1),
         "auth.enforced" => json!(false),
         "auth.sessionDays" => json!(365),
+        "log.format" => json!("json"),
+        "log.level" => json!("error"),
+        "telemetry.endpoint" => json!("http://evil.example.org"),
+        "telemetry.content" => json!(true),
         "selfBootstrap" => json!(true),
         other => panic!("no value for {other}"),
     }

@@ -43,6 +43,8 @@ fn every_key_of_every_kind_arrives() {
                      "images": false, "prices": { "input": 0, "output": 0, "cacheRead": 0, "cacheWrite5m": 0,
                      "cacheWrite1h": 0 } }],
         "sessionKeep": 7, "host": "127.0.0.2", "port": 0, "auth": { "enforced": false, "sessionDays": 1 },
+        "log": { "format": "json", "level": "debug" },
+        "telemetry": { "endpoint": "http://127.0.0.1:4318", "content": true },
         "selfBootstrap": true,
     });
     for key in KEYS {
@@ -68,6 +70,10 @@ fn every_key_of_every_kind_arrives() {
     assert!(config.models.get("mine").is_ok());
     assert_eq!((config.host.to_string(), config.port), ("127.0.0.2".to_owned(), 0));
     assert_eq!((config.auth.enforced, config.auth.session_days, config.self_bootstrap), (false, 1, true));
+    assert_eq!(
+        (config.telemetry.endpoint.as_deref(), config.telemetry.content),
+        (Some("http://127.0.0.1:4318"), true)
+    );
 }
 
 #[test]
