@@ -117,7 +117,9 @@ impl Agents {
         let around = Arc::new(self.around(task, &remit).await?);
         let (mut wanted, mut troubles) = (Vec::new(), remit.remarks.clone());
         let of_use = opened.stock.servers.iter().filter(|supplied| is_of_use(&supplied.spec, &remit));
-        for supplied in join_all(of_use.map(|supplied| self.supply(&opened, supplied, &around))).await {
+        let of_use: Vec<Supplied> = of_use.map(|supplied| remit.narrowed(supplied)).collect();
+        for supplied in join_all(of_use.iter().map(|supplied| self.supply(&opened, supplied, &around))).await
+        {
             match supplied {
                 Ok(one) => wanted.push(one),
                 Err(trouble) => troubles.push(trouble.to_string()),
@@ -180,7 +182,11 @@ impl Agents {
             packages: Some(self.packages()?),
             proxy_env: way.env,
             secrets: Arc::new(lookup),
-            answers: mcp::Answers { roots, sampling: None, elicitation: Some(self.asker(task)) },
+            answers: mcp::Answers {
+                roots,
+                sampling: Some(self.sampler(task)),
+                elicitation: Some(self.asker(task)),
+            },
             plain_http: Vec::new(),
             limits: mcp::Limits::default(),
         })

@@ -96,6 +96,15 @@ impl Found<'_> {
                     }
                 }
             }
+            ("mcpServers", Value::Object(servers)) if pointer == "/mcpServers" => {
+                for (name, server) in servers {
+                    let below = below_pointer(pointer, name);
+                    if server.get("sampling") == Some(&Value::Bool(true)) {
+                        self.add(&below_pointer(&below, "sampling"), fault());
+                    }
+                    self.narrowed(key, &below, server, words);
+                }
+            }
             (_, Value::String(text)) if text.contains(REFERENCE) => self.add(pointer, fault()),
             (_, Value::Array(elements)) => {
                 for (index, element) in elements.iter().enumerate() {

@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use super::error::ConnectError;
 use super::lines::{self, Lines};
-use super::surroundings::{Answers, Surroundings};
+use super::surroundings::Surroundings;
 use super::traffic::Traffic;
 use super::wire::{Inlet, Outgoing, Outlet};
 use crate::package::{PackageError, Runnable};
@@ -125,12 +125,12 @@ impl Start<'_> {
 }
 
 impl Surroundings {
-    /// The same with an empty folder in place of the worktree, nothing to change and nobody to ask.
+    /// The same with an empty folder in place of the worktree, nothing to change and no user to ask.
     pub(super) fn without_worktree(&self) -> Self {
         let mut around = self.clone();
         around.agent.worktree = Root { path: around.agent.scratch.join(EMPTY), access: Access::Read };
         around.agent.repository = None;
-        around.answers = Answers::default();
+        around.answers = around.answers.without_worktree();
         around.agent.extra.retain(|root| root.access == Access::Read);
         around
     }

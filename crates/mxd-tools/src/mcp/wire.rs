@@ -120,6 +120,9 @@ impl Wire {
             Some(Envelope::Request { id, method, params }) => {
                 self.clerk.receive(id, &method, params, &self.outlet);
             }
+            Some(Envelope::Notice { method, params }) if method == "notifications/cancelled" => {
+                self.clerk.withdraw(params);
+            }
             Some(Envelope::Notice { method, params }) => self.traffic.notice(&method, params),
             Some(Envelope::Refusal { id: None, .. }) | None => self.traffic.odd(message),
         }

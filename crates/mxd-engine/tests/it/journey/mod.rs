@@ -15,6 +15,7 @@ mod neighbours;
 mod network;
 mod programs;
 mod restarts;
+mod sampling;
 mod served;
 mod servers;
 pub(crate) mod stage;
