@@ -113,7 +113,7 @@ impl Agents {
     async fn make_toolbox(&self, task: TaskId) -> Result<Toolbox, ToolboxError> {
         let opened = self.opened().await?;
         let skills = self.skills();
-        let remit = self.remit_of(task, &opened, &skills)?;
+        let mut remit = self.remit_of(task, &opened, &skills)?;
         let around = Arc::new(self.around(task, &remit).await?);
         let (mut wanted, mut troubles) = (Vec::new(), remit.remarks.clone());
         let of_use = opened.stock.servers.iter().filter(|supplied| is_of_use(&supplied.spec, &remit));
@@ -125,6 +125,7 @@ impl Agents {
                 Err(trouble) => troubles.push(trouble.to_string()),
             }
         }
+        remit.resolve_pins(&opened.ledger);
         let servers = self.depot().pool.connect(wanted, around).await;
         let mut registry = self.surroundings().plane.registry().clone();
         troubles.extend(servers.register(&mut registry).iter().map(ToString::to_string));

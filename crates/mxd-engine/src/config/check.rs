@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::{Component, Path};
 
 use mxd_core::json::Position;
-use mxd_core::manifest::{EnvName, parse_mcp_servers};
+use mxd_core::manifest::{DidKey, EnvName, parse_mcp_servers};
 use mxd_core::tool::{ApprovalPolicy, Quoted};
 use mxd_llm::Models;
 use mxd_tools::proxy::HostRules;
@@ -40,6 +40,7 @@ pub(super) fn layer(file: &LayerFile) -> Vec<Problem> {
     found.servers();
     found.policy();
     found.network();
+    found.signers();
     found.paths();
     found.addresses();
     found.models();
@@ -196,6 +197,14 @@ impl Found<'_> {
                 if let Err(error) = HostRules::default().deny(&rule) {
                     self.add(&pointer, Fault::Rule(error));
                 }
+            }
+        }
+    }
+
+    fn signers(&mut self) {
+        for (pointer, signer) in self.list("/manifestSigners") {
+            if let Err(fault) = signer.parse::<DidKey>() {
+                self.add(&pointer, Fault::Server(Box::new(fault)));
             }
         }
     }

@@ -65,6 +65,9 @@ pub(super) struct Document {
     /// A file that says exactly which tools agents have, relative to the repository.
     #[schemars(length(min = 1, max = MAX_NAME))]
     pub(super) manifest: Option<String>,
+    /// Who has to have signed the manifest, each as `did:key:…`: one of them is enough. Without this it need not be signed.
+    #[schemars(length(min = 1, max = MAX_ENTRIES), inner(length(min = 1, max = MAX_NAME)))]
+    pub(super) manifest_signers: Option<Vec<String>>,
     /// Folders with skills, relative to the repository.
     #[schemars(length(max = MAX_ENTRIES), inner(length(min = 1, max = MAX_NAME)))]
     pub(super) skills: Option<Vec<String>>,

@@ -66,6 +66,7 @@ pub const KEYS: &[Key] = &[
     ),
     // A manifest says which credentials go to which server, so the user has to choose it.
     key("manifest", MayNot, Replace),
+    key("manifestSigners", MayNot, Replace),
     key("skills", May, Replace),
     key("approvals.rules", MayNarrow("only rules that deny"), ByName),
     key("approvals.fallback", MayNot, Members),

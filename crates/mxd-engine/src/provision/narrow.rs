@@ -5,11 +5,12 @@ use std::path::Path;
 
 use mxd_core::manifest::{AgentManifest, Sampling, ServerSpec};
 use mxd_core::tool::{
-    CapabilityLayer, CapabilitySet, CapabilitySetError, EffectSet, ServerName, SideEffect, Skill, SkillScope,
-    SkillTool, SkillTools, ToolId, ToolName, ToolPattern, ToolUri,
+    CapabilityLayer, CapabilitySet, CapabilitySetError, EffectSet, PinnedTool, ServerName, SideEffect, Skill,
+    SkillScope, SkillTool, SkillTools, ToolId, ToolName, ToolPattern, ToolUri,
 };
 use mxd_tools::builtin;
 
+use super::ledger::Ledger;
 use super::skills::Skills;
 use super::stock::{self, Stock, StockError, Supplied};
 
@@ -126,6 +127,19 @@ impl Remit {
             narrowed.spec.sampling = Sampling::Off;
         }
         narrowed
+    }
+
+    /// Puts the pins that tools are held to in place of digests that mean the same.
+    pub(crate) fn resolve_pins(&mut self, ledger: &Ledger) {
+        let Some(skill) = &mut self.skill else { return };
+        let resolved = |entry: &SkillTool| match entry {
+            SkillTool::Uri(ToolUri::Mcp(tool)) => {
+                let pin = ledger.held_pin(tool).unwrap_or_else(|| tool.pin.clone());
+                SkillTool::Uri(ToolUri::Mcp(PinnedTool { id: tool.id.clone(), pin }))
+            }
+            SkillTool::Uri(ToolUri::Native(_)) | SkillTool::Wire(_) | SkillTool::Pattern(_) => entry.clone(),
+        };
+        skill.tools = skill.tools.entries().iter().map(resolved).collect();
     }
 
     /// The skill as the gate takes it.

@@ -13,6 +13,7 @@ fn forbidden(path: &str) -> Value {
         "model" | "childModel" => json!("claude-opus-5-5"),
         "effort" => json!("max"),
         "manifest" => json!("agent.json"),
+        "manifestSigners" => json!(["did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"]),
         "models" => json!([]),
         "clarifyTimeoutMs" => json!(1_000),
         "approvals.fallback" => json!({ "shell": "allow" }),
