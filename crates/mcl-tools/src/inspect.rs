@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mxd_core::manifest::{
-    AgentManifest, DeclaredTool, DigestState, NativeEntry, Package, PackageDigest, ServerSpec,
+    AgentManifest, DeclaredTool, DigestState, NativeEntry, Package, PackageDigest, Sampling, ServerSpec,
 };
 use mxd_core::tool::ToolUri;
 use serde_json::{Value, json};
@@ -35,14 +35,28 @@ pub(crate) fn warnings(manifest: &AgentManifest) -> Vec<Warning> {
         let what = format!("the package digest of {name} is a placeholder: nothing says what runs");
         Warning::danger(what, "Compute it with `mcl-tools digest --update`.")
     };
-    let review = |(server, tool): (&ServerSpec, &DeclaredTool)| {
-        let what = format!("the class of {}/{} was guessed by a program", server.name, tool.name);
-        Warning::look(what, format!("Check it, and remove `{REVIEW}` from its description."))
+    let guessed = manifest.servers.iter().filter_map(guessed);
+    manifest.placeholders().into_iter().map(placeholder).chain(guessed).collect()
+}
+
+/// The tools of a server whose class nobody has reviewed, in one warning.
+fn guessed(server: &ServerSpec) -> Option<Warning> {
+    let guessed = server.declared().iter().filter(|tool| tool.description.text().starts_with(REVIEW));
+    let names: Vec<&str> = guessed.map(|tool| tool.name.as_str()).collect();
+    let (classes, were) = match names.len() {
+        0 => return None,
+        1 => ("class", "was"),
+        _ => ("classes", "were"),
     };
-    let tools =
-        manifest.servers.iter().flat_map(|server| server.declared().iter().map(move |tool| (server, tool)));
-    let guessed = tools.filter(|(_, tool)| tool.description.text().starts_with(REVIEW));
-    manifest.placeholders().into_iter().map(placeholder).chain(guessed.map(review)).collect()
+    let tools = counted(names.len(), "tool");
+    let (server, names) = (&server.name, names.join(", "));
+    let what = format!("the {classes} of {tools} of {server} {were} guessed by a program: {names}");
+    Some(Warning::look(what, format!("Check each, and remove `{REVIEW}` from its description.")))
+}
+
+/// So many of them, in words.
+pub(crate) fn counted(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
 /// How a description begins whose class nobody has reviewed.
@@ -62,6 +76,7 @@ pub(crate) fn server(server: &ServerSpec) -> Value {
         "package_digest": package.map(|package| package.digest.to_string()),
         "digest_state": package.map(|package| state(&package.digest)),
         "tools": server.declared().len(),
+        "sampling": server.sampling == Sampling::On,
     })
 }
 
@@ -75,7 +90,9 @@ pub(crate) fn servers(common: &Common) -> Result<Answer, Failure> {
             DigestState::Real => format!("{digest}@{version}"),
             DigestState::Placeholder => format!("{BAD}{digest}@{version} placeholder{BAD:#}"),
         };
-        let _ = writeln!(text, "{}\t{transport}\t{digest}\t{tools} tools", server.name);
+        let sampling = if server.sampling == Sampling::On { "\tsampling" } else { "" };
+        let tools = counted(tools, "tool");
+        let _ = writeln!(text, "{}\t{transport}\t{digest}\t{tools}{sampling}", server.name);
     }
     let result = manifest.servers.iter().map(self::server).collect();
     Ok(Answer { result, text, warnings: warnings(&manifest), ..Answer::default() })

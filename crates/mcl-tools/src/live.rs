@@ -9,13 +9,14 @@ use mxd_core::manifest::{LockFile, LockedServer, Placeholders, ServerSpec};
 use mxd_core::time::Millis;
 use mxd_tools::confine::Files;
 use mxd_tools::kept::Kept;
-use mxd_tools::mcp::{Answers, ConnectError, Connection, Limits, Surroundings};
+use mxd_tools::mcp::{Answering, Answers, ConnectError, Connection, Limits, Refusal, Surroundings};
 use mxd_tools::package::{PackageError, Packages, Places, Store};
 use mxd_tools::proxy::{self, HostRules, Listen, Options, Proxy, Resolver};
 use mxd_tools::sandbox::{self, Agent, Launcher, Level, Mode, Network, Sandbox, User};
 use mxd_tools::scope::{Access, Root, Scope};
 use mxd_tools::secrets::Secrets;
 use mxd_tools::shell::Processes;
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::answer::{Failure, Trouble};
@@ -74,7 +75,7 @@ impl World {
             agent,
             packages: Some(packages.clone()),
             secrets: Arc::new(|name| std::env::var(name).ok().map(Into::into)),
-            answers: Answers { roots: vec![worktree], ..Answers::default() },
+            answers: answers(worktree),
             plain_http: Vec::new(),
             limits: Limits { connect: Duration::from_secs(with.connect_timeout), ..Limits::default() },
         };
@@ -102,6 +103,13 @@ impl World {
             }
         }
     }
+}
+
+/// Servers are told that they may ask, as agents tell them: some offer other tools to those who answer nothing.
+fn answers(worktree: PathBuf) -> Answers {
+    let no_model = |_| Box::pin(async { Err(Refusal("mcl-tools has no model".to_owned())) }) as Answering;
+    let nobody = |_| Box::pin(async { Ok(json!({ "action": "cancel" })) }) as Answering;
+    Answers { roots: vec![worktree], sampling: Some(Arc::new(no_model)), elicitation: Some(Arc::new(nobody)) }
 }
 
 /// Why there is no connection, and which code that is.

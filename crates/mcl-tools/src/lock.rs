@@ -117,7 +117,8 @@ pub(crate) fn lock(common: &Common, args: &Lock) -> Result<Answer, Failure> {
         };
         let lock = LockFile { servers: all.iter().map(accepted).collect() };
         files::write(&path, &lock.to_string())?;
-        let _ = writeln!(answer.text, "What {} servers offer is written to {}.", all.len(), path.display());
+        let offer = if all.len() == 1 { "1 server offers" } else { &format!("{} servers offer", all.len()) };
+        let _ = writeln!(answer.text, "What {offer} is written to {}.", path.display());
     } else {
         answer.warnings.push(Warning::look(
             format!("{} is as it was", path.display()),

@@ -69,8 +69,8 @@ fn live(
             (true, false) => (WEAK, "weak"),
             (false, _) => (BAD, "bad"),
         };
-        let (name, tools) = (&server.name, server.declared().len());
-        let _ = writeln!(answer.text, "{style}{word:>5}{style:#}  {name:<12} {tools} tools, {}", found.state);
+        let (name, tools) = (&server.name, inspect::counted(server.declared().len(), "tool"));
+        let _ = writeln!(answer.text, "{style}{word:>5}{style:#}  {name:<12} {tools}, {}", found.state);
         let problems: Vec<&str> = found.problems.iter().map(|one| one.message.as_str()).collect();
         servers.push(json!({
             "alias": name,

@@ -49,6 +49,8 @@ pub struct Limits {
     pub check_bytes: usize,
     /// Questions of one task that wait for the user.
     pub questions_per_task: usize,
+    /// Times that servers may have the model write for them in the course of the calls of one answer.
+    pub samplings_per_turn: u32,
     /// How long a question waits for its answer; zero is for ever.
     pub question_ms: u64,
     /// Agents of a project that work at the same time; zero is without limit. Others wait for a place.
@@ -111,6 +113,7 @@ impl Limits {
         checks_per_task: 16,
         check_bytes: 2_000,
         questions_per_task: 20,
+        samplings_per_turn: 16,
         question_ms: 0,
         agents: 0,
         closed_conversations: usize::MAX,

@@ -139,6 +139,7 @@ export interface EventBodies {
   clarification_expired: { id: Id };
   approval_requested: { id: Id; toolCallId: string; tool: string; callHash: string; reason: string };
   approval_given: { id: Id; verdict: string; scope: string; by: string };
+  sampling_ended: { server: string; stopReason: string; costUsd: number };
   task_status_changed: { from: Status; to: Status; editedBy: string; reason?: string };
   worktree_created: { path: string; branch: string; base: string };
   worktree_removed: { path: string; branch: string };

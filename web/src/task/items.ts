@@ -282,6 +282,8 @@ class Builder {
         return note("attention", `Has spent $${event.costUsd} of $${event.budgetUsd}`);
       case "budget_granted":
         return note("plain", `$${event.amountUsd} granted`);
+      case "sampling_ended":
+        return note("plain", event.stopReason === "cancelled" ? `What the model wrote for the server ${event.server} was broken off ($${event.costUsd})` : `The model wrote for the server ${event.server} ($${event.costUsd})`);
       case "daemon_booted":
         return note("plain", `The daemon was started (${event.version})`);
       case "turn_ended":

@@ -106,6 +106,9 @@ mod tests {
                 "worktrees",
                 "stops",
                 "engine",
+                "messages",
+                "crowd",
+                "http",
                 "forge"
             ]
         );
@@ -124,6 +127,9 @@ mod tests {
             "cargo test --release -p mxd-engine --test it -- worktrees_in_parallel",
             "cargo test --release -p mxd-engine --test it -- git::crashes::",
             "cargo test --release -p mxd-engine --test process -- ten_agents",
+            "cargo test --release -p mxd-server --test it -- kills::",
+            "cargo test --release -p mxd-server --test it -- crowd::",
+            "cargo test --release -p mxd-server --test it -- fuzz::",
             "cargo test --release -p tachyon --test clients -- our_runner_agrees_with_forge",
         ];
         assert_eq!(commands, expected);

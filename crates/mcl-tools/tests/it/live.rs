@@ -176,7 +176,10 @@ fn a_manifest_is_written_from_a_live_server() {
     assert_eq!(written["allowed_side_effects"], json!(["read"]));
     let verified = stage.run(&["verify", "--live"]);
     assert_eq!(verified.code, 0, "{verified:?}");
-    assert!(verified.err.contains("the class of stage/echo was guessed by a program"), "{verified:?}");
+    assert!(
+        verified.err.contains("the classes of 7 tools of stage were guessed by a program: echo, "),
+        "{verified:?}"
+    );
     let again = stage.bare(&[&["init", "--alias", "stage", "--output", "agent.json"], &command[..]].concat());
     assert_eq!(again.code, 2, "an existing file stays");
     let wrong = stage.bare(&[&["init", "--alias", "No Alias"], &command[..]].concat());

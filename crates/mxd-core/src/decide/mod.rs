@@ -26,7 +26,8 @@ pub use self::input::{
 };
 pub use self::refusal::Refusal;
 pub use self::session::{
-    Answer, AnswerItem, Check, Checked, Cost, Failure, Launched, Refreshed, SessionOp, Settled,
+    Answer, AnswerItem, Check, Checked, Cost, Failure, Launched, Refreshed, Sample, Sampled, SessionOp,
+    Settled,
 };
 use crate::event::Event;
 use crate::event::body::{ToolCallId, TurnPurpose};

@@ -127,6 +127,12 @@ pub enum Refusal {
     Busy { task: TaskId },
     #[error("{task} has {left} left of its budget, and {wanted} was wanted")]
     NotEnoughMoney { task: TaskId, left: Usd, wanted: Usd },
+    #[error("{task} has a budget, and what its model costs is not known")]
+    PriceUnknown { task: TaskId },
+    #[error("{task} has used its {limit} tokens")]
+    UsedUp { task: TaskId, limit: u64 },
+    #[error("the model of {task} wrote {limit} times for servers since it was asked, and that is the limit")]
+    TooManySamplings { task: TaskId, limit: u32 },
     #[error("what {task} waits for cannot be changed together with where or how it stands")]
     OneByOne { task: TaskId },
     #[error("there is no task `{given}`: {why}")]
@@ -197,6 +203,9 @@ impl Refusal {
             Self::TooManyForks { .. } => "too_many_forks",
             Self::Busy { .. } => "busy",
             Self::NotEnoughMoney { .. } => "not_enough_money",
+            Self::PriceUnknown { .. } => "price_unknown",
+            Self::UsedUp { .. } => "used_up",
+            Self::TooManySamplings { .. } => "too_many_samplings",
             Self::OneByOne { .. } => "one_by_one",
             Self::NoSuchTask { .. } => "no_such_task",
         }
@@ -273,6 +282,9 @@ impl Refusal {
             Self::TooManyForks { .. } => "Write what the task has to know into a message instead.",
             Self::Busy { .. } => "Interrupt or stop it first.",
             Self::NotEnoughMoney { .. } => "Give less, or ask for more.",
+            Self::PriceUnknown { .. } => "Add the prices of the model to `models` in your settings.",
+            Self::UsedUp { .. } => "Raise the limit in the configuration.",
+            Self::TooManySamplings { .. } => "Let the calls end; the count begins anew with the next answer.",
             Self::OneByOne { .. } => "Change one after the other.",
             Self::NoSuchTask { .. } => "Look at the tree again and copy the id.",
         };

@@ -5,6 +5,7 @@ use super::fault::{Fault, Faults};
 use super::limits;
 use super::literal::{self, Spot};
 use super::place::{Place, Unique};
+use super::server::Sampling;
 use crate::tool::{CleanText, Quoted, host_of_url};
 
 /// A command, or one of its arguments.
@@ -220,6 +221,14 @@ pub(super) fn description(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> 
         place.add(faults, fault);
     }
     CleanText::clean(text, limits::DESCRIPTION_BYTES)
+}
+
+/// Whether a server may have the model of its agent write for it.
+pub(super) fn sampling(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> Sampling {
+    match place.and_then(|place| place.boolean(faults)) {
+        Some(true) => Sampling::On,
+        Some(false) | None => Sampling::Off,
+    }
 }
 
 /// How long a call may take.

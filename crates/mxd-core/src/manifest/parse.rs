@@ -25,6 +25,7 @@ const SERVER_KEYS: &[&str] = &[
     "package_digest",
     "version",
     "tools",
+    "sampling",
 ];
 const TOOL_KEYS: &[&str] = &["name", "description", "side_effect_class", "timeout_ms"];
 const NATIVE_KEYS: &[&str] = &["namespace", "name", "version", "digest", "side_effect_class"];
@@ -166,6 +167,7 @@ impl Reader<'_, '_> {
         let version = fields.required(self.faults, "version").and_then(|place| self.version(&place));
         let digest = fields.required(self.faults, "package_digest").and_then(|place| self.digest(&place));
         let tools = fields.required(self.faults, "tools").map(|place| self.tools(&place));
+        let sampling = common::sampling(fields.optional("sampling"), self.faults);
         Some(ServerSpec {
             name: name?,
             transport: transport?,
@@ -173,6 +175,7 @@ impl Reader<'_, '_> {
             tools: Tools::Declared(tools?),
             reconnect: Reconnect::UpTo(limits::DEFAULT_RECONNECT_ATTEMPTS),
             timeout_ms: limits::DEFAULT_TIMEOUT_MS,
+            sampling,
         })
     }
 

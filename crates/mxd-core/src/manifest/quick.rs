@@ -7,7 +7,7 @@ use super::common;
 use super::fault::{Fault, Faults, Problems};
 use super::limits;
 use super::place::{Fields, Place};
-use super::server::{Program, Reconnect, Remote, ServerSpec, Tools, Transport};
+use super::server::{Program, Reconnect, Remote, Sampling, ServerSpec, Tools, Transport};
 use crate::json::{self, member_path};
 use crate::tool::{Quoted, ServerName};
 
@@ -21,6 +21,7 @@ const KEYS: &[&str] = &[
     "timeout",
     "reconnect",
     "max_reconnect_attempts",
+    "sampling",
     "disabled",
 ];
 
@@ -61,12 +62,14 @@ struct Lowered {
     transport: Transport,
     reconnect: Reconnect,
     timeout_ms: u64,
+    sampling: Sampling,
     state: State,
 }
 
 fn server(name: ServerName, place: &Place<'_>, faults: &mut Faults<'_>) -> Option<(ServerSpec, State)> {
-    let Lowered { transport, reconnect, timeout_ms, state } = server_fields(place, faults)?;
-    let spec = ServerSpec { name, transport, package: None, tools: Tools::FirstUse, reconnect, timeout_ms };
+    let Lowered { transport, reconnect, timeout_ms, sampling, state } = server_fields(place, faults)?;
+    let tools = Tools::FirstUse;
+    let spec = ServerSpec { name, transport, package: None, tools, reconnect, timeout_ms, sampling };
     Some((spec, state))
 }
 
@@ -75,9 +78,10 @@ fn server_fields(place: &Place<'_>, faults: &mut Faults<'_>) -> Option<Lowered> 
     let transport = transport(place, &fields, faults);
     let timeout_ms = common::timeout_ms(fields.optional("timeout"), faults);
     let reconnect = reconnect(&fields, faults);
+    let sampling = common::sampling(fields.optional("sampling"), faults);
     let disabled = fields.optional("disabled").and_then(|place| place.boolean(faults));
     let state = if disabled == Some(true) { State::Disabled } else { State::Enabled };
-    Some(Lowered { transport: transport?, reconnect, timeout_ms, state })
+    Some(Lowered { transport: transport?, reconnect, timeout_ms, sampling, state })
 }
 
 fn reconnect(fields: &Fields<'_>, faults: &mut Faults<'_>) -> Reconnect {

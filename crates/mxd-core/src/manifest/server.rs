@@ -22,6 +22,18 @@ pub struct ServerSpec {
     pub reconnect: Reconnect,
     /// How long a call may take when its tool does not say so.
     pub timeout_ms: u64,
+    /// Whether it may have the model of its agent write for it.
+    pub sampling: Sampling,
+}
+
+/// Whether a server may have the model of its agent write for it, at the expense of that agent's budget.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Sampling {
+    /// It may not, and is not told that it could.
+    #[default]
+    Off,
+    /// It may.
+    On,
 }
 
 /// How a server is reached.

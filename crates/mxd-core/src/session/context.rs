@@ -79,7 +79,7 @@ impl Load {
     }
 
     /// Its tokens at the very most: no tokenizer makes more of a text than its bytes.
-    fn most(self) -> u64 {
+    pub(crate) fn most(self) -> u64 {
         self.bytes.saturating_add(self.pictures.saturating_mul(MOST_PICTURE_TOKENS))
     }
 }

@@ -5,7 +5,7 @@ use super::{Asking, Context, FAILED, FAILING, Finishing, Load, Session, Trace, W
 use crate::event::EventBody;
 use crate::event::body::{
     ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
-    TurnStarted, Verdict,
+    TurnStarted, Usage, Verdict,
 };
 use crate::id::{ClarificationId, TaskId};
 use crate::message::{Message, MessageKind, NoticeTopic};
@@ -70,6 +70,14 @@ impl Session {
                 if self.rest != Some(RestReason::Stopped) {
                     self.come_to_rest(RestReason::EndTurn);
                 }
+            }
+            EventBody::SamplingStarted(body) => {
+                self.samplings.insert(body.id, body.server.clone());
+                self.sampled = self.sampled.saturating_add(1);
+            }
+            EventBody::SamplingEnded(body) => {
+                self.samplings.remove(&body.id);
+                self.use_up(&body.usage);
             }
             other => self.apply_asking(other, at),
         }
@@ -173,16 +181,23 @@ impl Session {
         self.launching = false;
         self.counting = false;
         self.queued = None;
+        self.sampled = 0;
         if started.purpose == TurnPurpose::Work {
             self.end_summary();
         }
     }
 
-    fn end_turn(&mut self, ended: &TurnEnded) {
-        let usage = &ended.usage;
+    /// Counts tokens that were used, and tells how many of them were read.
+    fn use_up(&mut self, usage: &Usage) -> u64 {
         let read = [usage.input_tokens, usage.cache_read_tokens, usage.cache_write_tokens];
         let read = read.into_iter().fold(0, u64::saturating_add);
         self.life.tokens = self.life.tokens.saturating_add(read).saturating_add(usage.output_tokens);
+        read
+    }
+
+    fn end_turn(&mut self, ended: &TurnEnded) {
+        let usage = &ended.usage;
+        let read = self.use_up(usage);
         let asked = self.asking.take();
         let ending = Ending::of(&ended.stop_reason);
         self.streak.failures = match ending {

@@ -15,7 +15,7 @@ pub use self::context::{Context, Counted, Load};
 pub use self::trace::Trace;
 pub(crate) use self::trace::{fingerprint, repeated};
 use crate::event::body::{CallMade, DoneStatus, RestReason, Terms, ToolCallId, TurnPurpose};
-use crate::id::{ApprovalId, ClarificationId, TaskId};
+use crate::id::{ApprovalId, ClarificationId, ReservationId, TaskId};
 use crate::money::Usd;
 use crate::time::Millis;
 
@@ -72,6 +72,10 @@ pub struct Session {
     pub(crate) withheld: BTreeSet<String>,
     /// Commands that go on in the background.
     pub(crate) background: BTreeSet<String>,
+    /// What its model is writing for servers, and for which.
+    pub(crate) samplings: BTreeMap<ReservationId, String>,
+    /// How often its model began to write for servers since it was last asked itself.
+    pub(crate) sampled: u32,
     /// The last calls and what they came to.
     pub(crate) trace: VecDeque<Trace>,
     /// What went wrong or round in circles lately.
@@ -170,6 +174,8 @@ impl Session {
         allowed: BTreeSet::new(),
         withheld: BTreeSet::new(),
         background: BTreeSet::new(),
+        samplings: BTreeMap::new(),
+        sampled: 0,
         trace: VecDeque::new(),
         streak: Streak { failures: 0, cut_off: 0, talk: 0, reminded: 0 },
         life: Life { turns: 0, tokens: 0, since: None },
@@ -238,6 +244,11 @@ impl Session {
     /// Commands that go on in the background.
     pub fn background(&self) -> &BTreeSet<String> {
         &self.background
+    }
+
+    /// What its model is writing for servers, and for which.
+    pub fn samplings(&self) -> &BTreeMap<ReservationId, String> {
+        &self.samplings
     }
 
     /// What it has used in all its life.

@@ -2,8 +2,9 @@
 
 use super::call::{call_line, result_line, short_name};
 use crate::event::EventBody;
-use crate::event::body::{Counter, DoneStatus, RestReason, StopReason, Verdict};
+use crate::event::body::{Counter, DoneStatus, RestReason, SamplingEnded, StopReason, Verdict};
 use crate::message::Message;
+use crate::session::FAILED;
 use crate::tool::CleanText;
 
 /// How long a line gets.
@@ -76,6 +77,7 @@ pub fn line(event: &EventBody) -> Option<String> {
             Verdict::Deny => "permission refused".to_owned(),
             Verdict::Ask | Verdict::Other(_) => return None,
         },
+        EventBody::SamplingEnded(body) => sampled(body),
         EventBody::CompactMarker(body) => {
             format!("conversation summarised, {} tokens spared", body.saved_tokens)
         }
@@ -91,9 +93,9 @@ pub fn line(event: &EventBody) -> Option<String> {
         EventBody::WorktreeDismissed(_) => "its worktree is being removed".to_owned(),
         EventBody::WorktreeRemoved(body) => format!("worktree of {} removed", body.branch),
         EventBody::WorktreeFailed(body) => format!("worktree failed: {}", body.message),
-        EventBody::BudgetGranted(body) => format!("${} granted", body.amount_usd),
+        EventBody::BudgetGranted(body) => format!("{} granted", body.amount_usd),
         EventBody::BudgetWarning(body) => body.warning.clone(),
-        EventBody::BudgetExceeded(body) => format!("has spent ${} of ${}", body.cost_usd, body.budget_usd),
+        EventBody::BudgetExceeded(body) => format!("has spent {} of {}", body.cost_usd, body.budget_usd),
         EventBody::TaskMoved(_)
         | EventBody::ChildrenReordered(_)
         | EventBody::MessagesConsumed(_)
@@ -110,6 +112,7 @@ pub fn line(event: &EventBody) -> Option<String> {
         | EventBody::OrchestrationCompleted(_)
         | EventBody::TaskStarted(_)
         | EventBody::DoneNotified(_)
+        | EventBody::SamplingStarted(_)
         | EventBody::BudgetTransferred(_)
         | EventBody::BudgetReserved(_)
         | EventBody::BudgetSettled(_)
@@ -119,6 +122,27 @@ pub fn line(event: &EventBody) -> Option<String> {
         | EventBody::Unknown(_) => return None,
     };
     Some(one_line(&said, LINE_CHARS))
+}
+
+/// What a server had the model write.
+fn sampled(body: &SamplingEnded) -> String {
+    let (server, tokens, usd) = (&body.server, body.usage.output_tokens, body.cost_usd);
+    let at_most = if body.cost_unknown { "at most " } else { "" };
+    match &body.stop_reason {
+        StopReason::Cancelled => {
+            format!("what the model wrote for the server {server} was broken off, for {at_most}{usd}")
+        }
+        StopReason::Other(reason) if reason == FAILED => {
+            format!("the model could not write for the server {server}, for {at_most}{usd}")
+        }
+        StopReason::EndTurn
+        | StopReason::ToolUse
+        | StopReason::MaxTokens
+        | StopReason::Refusal
+        | StopReason::Other(_) => {
+            format!("the model wrote {tokens} tokens for the server {server}, for {at_most}{usd}")
+        }
+    }
 }
 
 fn done(status: DoneStatus) -> &'static str {

@@ -34,6 +34,7 @@ impl State {
             EventBody::Message(body) => self.post(task, body),
             EventBody::MessagesConsumed(body) => self.consume(task, body),
             EventBody::TurnEnded(body) => self.spend(task, body.cost_usd),
+            EventBody::SamplingEnded(body) => self.spend(task, body.cost_usd),
             EventBody::BudgetReserved(body) => self.reserve(task, body),
             EventBody::BudgetSettled(body) => self.settle_reservation(body),
             EventBody::AgentStopped(_) => self.quiet(task),
@@ -77,6 +78,7 @@ impl State {
             | EventBody::ClarificationExpired(_)
             | EventBody::ApprovalRequested(_)
             | EventBody::ApprovalGiven(_)
+            | EventBody::SamplingStarted(_)
             | EventBody::BudgetWarning(_)
             | EventBody::BudgetExceeded(_)
             | EventBody::LogPruned(_)

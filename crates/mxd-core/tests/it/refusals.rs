@@ -149,6 +149,9 @@ fn all() -> Vec<Refusal> {
         Refusal::TooManyForks { task, limit: 16 },
         Refusal::Busy { task },
         Refusal::NotEnoughMoney { task, left: Usd::ZERO, wanted: Usd::MAX },
+        Refusal::PriceUnknown { task },
+        Refusal::UsedUp { task, limit: 5 },
+        Refusal::TooManySamplings { task, limit: 16 },
         Refusal::OneByOne { task },
         Refusal::NoSuchTask { given: "01X".into(), why: "nothing begins with it".into() },
     ]

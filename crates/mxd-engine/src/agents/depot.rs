@@ -254,9 +254,11 @@ impl Agents {
 
     /// Accepts the manifest of the project as it is in the repository now, on the user's word.
     pub(crate) async fn accept_manifest(&self) -> Result<ManifestReport, SupplyError> {
-        let opened = self.opened().await?;
-        if let Some(path) = &self.surroundings().config.manifest {
-            accept_manifest(path, &self.checkout(), &opened.ledger)?;
+        let config = &self.surroundings().config;
+        if let Some(path) = &config.manifest {
+            // What was accepted before may be what cannot be used any more.
+            let ledger = Ledger::open(&self.parts().data.join("tools"))?;
+            accept_manifest((path, &config.manifest_signers), &self.checkout(), &ledger)?;
             *self.depot().opened.lock().await = None;
             self.forget_toolboxes().await;
         }
@@ -268,7 +270,7 @@ impl Agents {
         let path = self.surroundings().config.manifest.clone()?;
         let address = |text: String| parse_manifest(&path, &text).ok().map(|manifest| manifest.address());
         let accepted = self.opened().await.ok().and_then(|opened| opened.ledger.manifest(&path));
-        let accepted: Option<Digest> = accepted.and_then(address);
+        let accepted: Option<Digest> = accepted.and_then(|accepted| address(accepted.text));
         let now = read_manifest(&path, &self.checkout()).ok().and_then(address);
         Some(ManifestReport { accepted, changed: now.filter(|now| Some(*now) != accepted), path })
     }

@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, Weak};
 
-use mxd_core::decide::{Actor, Op, SessionOp};
+use mxd_core::decide::SessionOp;
 use mxd_core::event::{Event, EventBody};
 use mxd_core::id::{ClarificationId, TaskId};
 use mxd_tools::mcp::{Answerer, Question, Refusal};
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
 
-use super::Agents;
+use super::{Agents, Inner};
 use crate::clock;
-use crate::project::Wish;
 
 /// How often the user is asked again when an answer does not fit.
 const ATTEMPTS: usize = 3;
@@ -30,12 +29,14 @@ impl Agents {
         let inner = Arc::downgrade(&self.inner);
         Arc::new(move |question| {
             let inner = Weak::clone(&inner);
-            Box::pin(async move {
-                let agents = inner.upgrade().map(|inner| Self { inner });
-                let agents = agents.ok_or_else(|| Refusal("the project is closed".to_owned()))?;
-                agents.elicit(task, &question).await
-            })
+            Box::pin(async move { Self::still_open(&inner)?.elicit(task, &question).await })
         })
+    }
+
+    /// The agents, unless they are gone.
+    pub(super) fn still_open(inner: &Weak<Inner>) -> Result<Self, Refusal> {
+        let inner = inner.upgrade().ok_or_else(|| Refusal("the project is closed".to_owned()))?;
+        Ok(Self { inner })
     }
 
     async fn elicit(&self, task: TaskId, question: &Question) -> Result<Value, Refusal> {
@@ -61,11 +62,8 @@ impl Agents {
         self.waiting().insert(id, tell);
         let withdrawal = Withdrawal { agents: self.clone(), task, id };
         let op = SessionOp::AskForServer { id, server: server.to_owned(), question: words };
-        let (wish, asked) = Wish::new(Actor::Daemon, Op::Session { task, op });
-        let closed = || Refusal("the project is closed".to_owned());
-        self.parts().wishes.send(wish).await.map_err(|_| closed())?;
-        asked.await.map_err(|_| closed())?.map_err(|error| Refusal(error.to_string()))?;
-        let answer = told.await.map_err(|_| closed())?;
+        self.decided(task, op).await.map_err(|error| Refusal(error.to_string()))?;
+        let answer = told.await.map_err(|_| Refusal("the project is closed".to_owned()))?;
         drop(withdrawal);
         Ok(answer)
     }

@@ -17,6 +17,7 @@ mod neighbours;
 mod network;
 mod remove;
 mod room;
+mod sample;
 mod search;
 mod summary;
 mod talk;
@@ -29,7 +30,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mxd_core::commit::Seq;
-use mxd_core::decide::{Alarm, Effect, Op, SessionOp};
+use mxd_core::decide::{Actor, Alarm, Effect, Op, SessionOp};
 use mxd_core::event::{Delta, Event, EventBody};
 use mxd_core::id::{ProjectId, TaskId};
 use mxd_core::time::Millis;
@@ -52,7 +53,7 @@ use crate::clock;
 use crate::config::Config;
 use crate::git::Repository;
 use crate::keyring::Keyring;
-use crate::project::{Shown, Wish};
+use crate::project::{Shown, Wish, WishError};
 
 /// What the agents of a project work with.
 #[derive(Debug)]
@@ -223,6 +224,13 @@ impl Agents {
     /// Tells the loop what came of something.
     async fn report(&self, task: TaskId, op: SessionOp) {
         self.wish(Op::Session { task, op }).await;
+    }
+
+    /// Tells the loop the same, and waits until it is durable.
+    async fn decided(&self, task: TaskId, op: SessionOp) -> Result<(), WishError> {
+        let (wish, answer) = Wish::new(Actor::Daemon, Op::Session { task, op });
+        self.parts().wishes.send(wish).await.map_err(|_| WishError::Closed)?;
+        answer.await.map_err(|_| WishError::Closed)?.map(drop)
     }
 
     async fn wish(&self, op: Op) {

@@ -10,7 +10,7 @@ use mxd_core::event::{Delta, DeltaBody};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
 use mxd_core::prompt::Block;
-use mxd_llm::{Chunk, Class, LlmError, Model, Provider, Usage, cost};
+use mxd_llm::{Chunk, ChunkStream, Class, LlmError, Model, Provider, Usage, cost};
 use tokio_util::sync::CancellationToken;
 
 use super::Agents;
@@ -19,7 +19,7 @@ use crate::config::{AgentModel, Role};
 
 /// What came of an answer so far.
 #[derive(Debug, Default)]
-struct Heard {
+pub(super) struct Heard {
     items: Vec<AnswerItem>,
     /// Text that has come and is not finished: kept when the call is broken off, because the user has read it.
     begun: String,
@@ -30,8 +30,36 @@ struct Heard {
 const NOTHING: Cost = Cost::Known(Usd::ZERO);
 
 impl Heard {
+    fn take(&mut self, chunk: Chunk) {
+        match chunk {
+            Chunk::TextDelta(content) => self.begun.push_str(&content),
+            Chunk::Item(block) => {
+                self.begun.clear();
+                self.items.extend(item(block));
+            }
+            Chunk::Usage(usage) => self.usage = usage,
+            // Another attempt begins: what came of this one is void, and so is what the eye has seen of it.
+            Chunk::Retrying(_) => *self = Self::default(),
+            Chunk::ThinkingDelta(_) | Chunk::End { .. } => {}
+        }
+    }
+
+    /// What it used.
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// The words of it, without thoughts.
+    pub(super) fn words(&self) -> String {
+        let words = self.items.iter().filter_map(|item| match item {
+            AnswerItem::Text(text) => Some(text.as_str()),
+            AnswerItem::Thinking(_) | AnswerItem::Other { .. } | AnswerItem::Call(_) => None,
+        });
+        words.collect()
+    }
+
     /// What it cost. A provider that counts nothing has not said so.
-    fn price(&self, model: &Model) -> Cost {
+    pub(super) fn price(&self, model: &Model) -> Cost {
         if self.usage == Usage::default() {
             return Cost::Unknown;
         }
@@ -39,10 +67,38 @@ impl Heard {
     }
 
     /// The same for a call that failed: one that failed before anything was heard was not answered, and is not billed.
-    fn price_of_failure(&self, model: &Model) -> Cost {
+    pub(super) fn price_of_failure(&self, model: &Model) -> Cost {
         let silent = self.items.is_empty() && self.begun.is_empty() && self.usage == Usage::default();
         if silent { NOTHING } else { self.price(model) }
     }
+}
+
+/// Hears a model out, or until it is broken off: then what it has said so far counts.
+pub(super) async fn hear_out(
+    mut stream: ChunkStream,
+    mut watch: impl FnMut(&Chunk),
+) -> (Heard, Result<StopReason, LlmError>) {
+    let mut heard = Heard::default();
+    let ended = loop {
+        match stream.next().await {
+            Some(Ok(Chunk::End { stop })) => break Ok(StopReason::from(stop)),
+            Some(Ok(chunk)) => {
+                watch(&chunk);
+                heard.take(chunk);
+            }
+            Some(Err(error)) if error.class == Class::Cancelled => {
+                if !heard.begun.trim().is_empty() {
+                    heard.items.push(AnswerItem::Text(std::mem::take(&mut heard.begun)));
+                }
+                break Ok(StopReason::Cancelled);
+            }
+            Some(Err(error)) => break Err(error),
+            None => {
+                break Err(LlmError::new(Class::Protocol, "the answer ended before it was complete"));
+            }
+        }
+    };
+    (heard, ended)
 }
 
 impl Agents {
@@ -74,27 +130,13 @@ impl Agents {
                 .and_then(|()| talk.as_mut().ok_or(TalkError::NoConfig)?.request(model.wire))
                 .map_err(|error| failure(turn, &invalid(&error), Heard::default(), NOTHING))?
         };
-        let mut stream = provider.stream(request, stop.clone());
-        let mut heard = Heard::default();
-        let stop_reason = loop {
-            match stream.next().await {
-                Some(Ok(Chunk::End { stop })) => break StopReason::from(stop),
-                Some(Ok(chunk)) => self.hear(task, (purpose, chunk), &mut heard),
-                Some(Err(error)) if error.class == Class::Cancelled => {
-                    if !heard.begun.trim().is_empty() {
-                        heard.items.push(AnswerItem::Text(std::mem::take(&mut heard.begun)));
-                    }
-                    break StopReason::Cancelled;
-                }
-                Some(Err(error)) => {
-                    let price = heard.price_of_failure(&model.model);
-                    return Err(failure(turn, &error, heard, price));
-                }
-                None => {
-                    let error = LlmError::new(Class::Protocol, "the answer ended before it was complete");
-                    let price = heard.price_of_failure(&model.model);
-                    return Err(failure(turn, &error, heard, price));
-                }
+        let stream = provider.stream(request, stop.clone());
+        let (heard, ended) = hear_out(stream, |chunk| self.let_watch(task, (purpose, chunk))).await;
+        let stop = match ended {
+            Ok(stop) => stop,
+            Err(error) => {
+                let price = heard.price_of_failure(&model.model);
+                return Err(failure(turn, &error, heard, price));
             }
         };
         let price = heard.price(&model.model);
@@ -103,30 +145,19 @@ impl Agents {
             TurnPurpose::Work => None,
             TurnPurpose::Summary => self.refresh(task, &desk, &items).await.map(Box::new),
         };
-        Ok(Answer { turn, items, stop: stop_reason, usage: usage.into(), cost: price, refreshed })
+        Ok(Answer { turn, items, stop, usage: usage.into(), cost: price, refreshed })
     }
 
-    fn hear(&self, task: TaskId, (purpose, chunk): (TurnPurpose, Chunk), heard: &mut Heard) {
-        match chunk {
-            Chunk::TextDelta(content) => {
-                heard.begun.push_str(&content);
-                if purpose == TurnPurpose::Work {
-                    self.show(task, TextDelta { content }.into());
-                }
+    /// Shows what comes of an answer while it comes. Nobody reads half a summary.
+    fn let_watch(&self, task: TaskId, (purpose, chunk): (TurnPurpose, &Chunk)) {
+        match (purpose, chunk) {
+            (TurnPurpose::Work, Chunk::TextDelta(content)) => {
+                self.show(task, TextDelta { content: content.clone() }.into());
             }
-            Chunk::ThinkingDelta(content) => {
-                if purpose == TurnPurpose::Work {
-                    self.show(task, ThinkingDelta { content }.into());
-                }
+            (TurnPurpose::Work, Chunk::ThinkingDelta(content)) => {
+                self.show(task, ThinkingDelta { content: content.clone() }.into());
             }
-            Chunk::Item(block) => {
-                heard.begun.clear();
-                heard.items.extend(item(block));
-            }
-            Chunk::Usage(usage) => heard.usage = usage,
-            // Another attempt begins: what came of this one is void, and so is what the eye has seen of it.
-            Chunk::Retrying(_) => *heard = Heard::default(),
-            Chunk::End { .. } => {}
+            (TurnPurpose::Work | TurnPurpose::Summary, _) => {}
         }
     }
 

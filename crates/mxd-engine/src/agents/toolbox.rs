@@ -113,16 +113,19 @@ impl Agents {
     async fn make_toolbox(&self, task: TaskId) -> Result<Toolbox, ToolboxError> {
         let opened = self.opened().await?;
         let skills = self.skills();
-        let remit = self.remit_of(task, &opened, &skills)?;
+        let mut remit = self.remit_of(task, &opened, &skills)?;
         let around = Arc::new(self.around(task, &remit).await?);
         let (mut wanted, mut troubles) = (Vec::new(), remit.remarks.clone());
         let of_use = opened.stock.servers.iter().filter(|supplied| is_of_use(&supplied.spec, &remit));
-        for supplied in join_all(of_use.map(|supplied| self.supply(&opened, supplied, &around))).await {
+        let of_use: Vec<Supplied> = of_use.map(|supplied| remit.narrowed(supplied)).collect();
+        for supplied in join_all(of_use.iter().map(|supplied| self.supply(&opened, supplied, &around))).await
+        {
             match supplied {
                 Ok(one) => wanted.push(one),
                 Err(trouble) => troubles.push(trouble.to_string()),
             }
         }
+        remit.resolve_pins(&opened.ledger);
         let servers = self.depot().pool.connect(wanted, around).await;
         let mut registry = self.surroundings().plane.registry().clone();
         troubles.extend(servers.register(&mut registry).iter().map(ToString::to_string));
@@ -180,7 +183,11 @@ impl Agents {
             packages: Some(self.packages()?),
             proxy_env: way.env,
             secrets: Arc::new(move |name| keyring.get(name)),
-            answers: mcp::Answers { roots, sampling: None, elicitation: Some(self.asker(task)) },
+            answers: mcp::Answers {
+                roots,
+                sampling: Some(self.sampler(task)),
+                elicitation: Some(self.asker(task)),
+            },
             plain_http: Vec::new(),
             limits: mcp::Limits::default(),
         })

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::path::{Component, Path};
 
 use mxd_core::json::Position;
-use mxd_core::manifest::{EnvName, parse_mcp_servers};
+use mxd_core::manifest::{DidKey, EnvName, parse_mcp_servers};
 use mxd_core::tool::{ApprovalPolicy, Quoted};
 use mxd_llm::Models;
 use mxd_tools::proxy::HostRules;
@@ -40,6 +40,7 @@ pub(super) fn layer(file: &LayerFile) -> Vec<Problem> {
     found.servers();
     found.policy();
     found.network();
+    found.signers();
     found.paths();
     found.addresses();
     found.models();
@@ -94,6 +95,15 @@ impl Found<'_> {
                     if rule.get("ruling").and_then(Value::as_str) != Some("deny") {
                         self.add(&format!("{pointer}/{index}"), fault());
                     }
+                }
+            }
+            ("mcpServers", Value::Object(servers)) if pointer == "/mcpServers" => {
+                for (name, server) in servers {
+                    let below = below_pointer(pointer, name);
+                    if server.get("sampling") == Some(&Value::Bool(true)) {
+                        self.add(&below_pointer(&below, "sampling"), fault());
+                    }
+                    self.narrowed(key, &below, server, words);
                 }
             }
             (_, Value::String(text)) if text.contains(REFERENCE) => self.add(pointer, fault()),
@@ -187,6 +197,14 @@ impl Found<'_> {
                 if let Err(error) = HostRules::default().deny(&rule) {
                     self.add(&pointer, Fault::Rule(error));
                 }
+            }
+        }
+    }
+
+    fn signers(&mut self) {
+        for (pointer, signer) in self.list("/manifestSigners") {
+            if let Err(fault) = signer.parse::<DidKey>() {
+                self.add(&pointer, Fault::Server(Box::new(fault)));
             }
         }
     }

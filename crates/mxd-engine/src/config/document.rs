@@ -58,12 +58,16 @@ pub(super) struct Document {
     #[schemars(range(min = 1_000, max = 2_592_000_000u64))]
     pub(super) clarify_timeout_ms: Option<u64>,
     /// MCP servers, by name: `command`, `args`, `env` for a program, or `url`, `headers` for a server elsewhere. What a
-    /// server offers is accepted when it is first seen, and held to from then on.
+    /// server offers is accepted when it is first seen, and held to from then on. With `sampling` the model of its agent
+    /// writes for it.
     #[schemars(with = "BTreeMap<String, BTreeMap<String, Value>>", extend("maxProperties" = MAX_ENTRIES))]
     pub(super) mcp_servers: serde_json::Map<String, Value>,
     /// A file that says exactly which tools agents have, relative to the repository.
     #[schemars(length(min = 1, max = MAX_NAME))]
     pub(super) manifest: Option<String>,
+    /// Who has to have signed the manifest, each as `did:key:…`: one of them is enough. Without this it need not be signed.
+    #[schemars(length(min = 1, max = MAX_ENTRIES), inner(length(min = 1, max = MAX_NAME)))]
+    pub(super) manifest_signers: Option<Vec<String>>,
     /// Folders with skills, relative to the repository.
     #[schemars(length(max = MAX_ENTRIES), inner(length(min = 1, max = MAX_NAME)))]
     pub(super) skills: Option<Vec<String>>,

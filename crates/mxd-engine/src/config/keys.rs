@@ -59,9 +59,14 @@ pub const KEYS: &[Key] = &[
     key("budgetUsd", MayLower, Replace),
     key("maxDepth", MayLower, Replace),
     key("clarifyTimeoutMs", MayNot, Replace),
-    key("mcpServers", MayNarrow("without `$env:`, so that it gets none of your credentials"), Members),
+    key(
+        "mcpServers",
+        MayNarrow("without `$env:` and `sampling`, so that it costs you neither credentials nor money"),
+        Members,
+    ),
     // A manifest says which credentials go to which server, so the user has to choose it.
     key("manifest", MayNot, Replace),
+    key("manifestSigners", MayNot, Replace),
     key("skills", May, Replace),
     key("approvals.rules", MayNarrow("only rules that deny"), ByName),
     key("approvals.fallback", MayNot, Members),

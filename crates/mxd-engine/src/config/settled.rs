@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-use mxd_core::manifest::{ServerSpec, parse_mcp_servers};
+use mxd_core::manifest::{RequiredSigners, ServerSpec, parse_mcp_servers};
 use mxd_core::money::Usd;
 use mxd_core::prompt::Effort;
 use mxd_core::tool::ApprovalPolicy;
@@ -48,6 +48,8 @@ pub struct Config {
     pub mcp_servers: Vec<ConfiguredServer>,
     /// The manifest, relative to the repository.
     pub manifest: Option<String>,
+    /// Who has to have signed it.
+    pub manifest_signers: RequiredSigners,
     /// Folders with skills, relative to the repository.
     pub skills: Vec<String>,
     /// Which calls run, wait, or do not run.
@@ -252,6 +254,7 @@ fn settings(document: Document, parts: Parts, merged: Merged) -> Config {
         clarify_timeout_ms: document.clarify_timeout_ms,
         mcp_servers: parts.mcp_servers,
         manifest: document.manifest,
+        manifest_signers: signers(document.manifest_signers),
         skills: document.skills.unwrap_or_else(|| vec![keys::DEFAULT_SKILLS.to_owned()]),
         approvals: parts.approvals,
         checks: document.checks.unwrap_or_default(),
@@ -288,6 +291,12 @@ fn settings(document: Document, parts: Parts, merged: Merged) -> Config {
         self_bootstrap: document.self_bootstrap.unwrap_or(false),
         merged,
     }
+}
+
+/// What cannot be read was told before, and nobody signs for it.
+fn signers(signers: Option<Vec<String>>) -> RequiredSigners {
+    let read = |signers: Vec<String>| signers.iter().filter_map(|signer| signer.parse().ok()).collect();
+    signers.map_or(RequiredSigners::Nobody, |signers| RequiredSigners::OneOf(read(signers)))
 }
 
 fn sandbox_settings(part: SandboxPart, hosts: HostRules) -> SandboxSettings {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mxd_core::manifest::{LockFile, LockedServer, Problems};
-use mxd_core::tool::ServerName;
+use mxd_core::tool::{Pin, PinnedTool, ServerName};
 use serde::{Deserialize, Serialize};
 
 const LOCK: &str = "lock.json";
@@ -34,11 +34,14 @@ struct Pages {
 /// The manifest that was accepted, whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AcceptedManifest {
+pub(crate) struct AcceptedManifest {
     /// Where it was, relative to the repository.
-    path: String,
+    pub(crate) path: String,
     /// What it said.
-    text: String,
+    pub(crate) text: String,
+    /// The signature that was beside it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) signature: Option<String>,
 }
 
 /// Why what was accepted is not known, or cannot be written down.
@@ -79,10 +82,21 @@ impl Ledger {
         self.pages().lock.servers.get(server).cloned()
     }
 
-    /// The manifest that was accepted at this path, as it was then.
-    pub(crate) fn manifest(&self, path: &str) -> Option<String> {
+    /// The pin that a tool is held to, when this pin means what was accepted: the digest of a tool or of a package is
+    /// another name for the version.
+    pub(crate) fn held_pin(&self, tool: &PinnedTool) -> Option<Pin> {
         let pages = self.pages();
-        pages.manifest.as_ref().filter(|accepted| accepted.path == path).map(|accepted| accepted.text.clone())
+        let locked = pages.lock.resolve(tool).ok()?;
+        let package = pages.lock.servers.get(&tool.id.server).and_then(|server| server.package.as_ref());
+        Some(match package {
+            Some(package) => Pin::Version(package.version.clone()),
+            None => Pin::Sha256(locked.definition.digest()),
+        })
+    }
+
+    /// The manifest that was accepted at this path, as it was then.
+    pub(crate) fn manifest(&self, path: &str) -> Option<AcceptedManifest> {
+        self.pages().manifest.clone().filter(|accepted| accepted.path == path)
     }
 
     /// Accepts what a server offers. It is durable when this returns.
@@ -99,11 +113,9 @@ impl Ledger {
     /// stays.
     pub(crate) fn accept_manifest(
         &self,
-        path: &str,
-        text: &str,
+        manifest: AcceptedManifest,
         beside: Option<LockFile>,
     ) -> Result<(), LedgerError> {
-        let manifest = AcceptedManifest { path: path.to_owned(), text: text.to_owned() };
         let mut pages = self.pages();
         let mut lock = pages.lock.clone();
         lock.servers.extend(beside.into_iter().flat_map(|lock| lock.servers));
@@ -142,4 +154,45 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, LedgerError> {
 
 fn failed(path: &Path, why: &dyn ToString) -> LedgerError {
     LedgerError::Io { path: path.to_owned(), why: why.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use mxd_core::manifest::{AgentManifest, Discovered, Placeholders};
+    use mxd_core::raw::RawJson;
+    use mxd_core::tool::Digest;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_digest_that_was_accepted_is_another_name_for_the_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = Digest::of(b"files");
+        let manifest = json!({
+            "schema_version": 1, "agent": "matrix://agent/a",
+            "servers": [{
+                "alias": "s", "transport": "http", "endpoint": "https://example.org/mcp", "version": "1.0.0",
+                "package_digest": format!("sha256:{package}"),
+                "tools": [{ "name": "t", "side_effect_class": "read" }],
+            }],
+        });
+        let manifest = AgentManifest::parse(manifest.to_string().as_bytes(), Placeholders::Refuse).unwrap();
+        let definition = json!({ "name": "t", "inputSchema": { "type": "object" } });
+        let discovered = Discovered::read([&RawJson::parse(&definition.to_string()).unwrap()]);
+        let server = manifest.servers[0].name.clone();
+        let locked = LockedServer::accept(&manifest.servers[0], &discovered, None);
+        let tool = locked.tools.values().next().unwrap().definition.digest();
+        let ledger = Ledger::open(folder.path()).unwrap();
+        ledger.accept(server, locked).unwrap();
+        let held = |pin: &str| {
+            let uri = format!("matrix://tool/mcp/s/t@{pin}");
+            ledger.held_pin(&uri.parse().unwrap()).map(|pin| pin.to_string())
+        };
+        for meant in ["1.0.0".to_owned(), format!("sha256:{package}"), format!("sha256:{tool}")] {
+            assert_eq!(held(&meant).as_deref(), Some("1.0.0"), "{meant}");
+        }
+        assert_eq!(held("1.0.1"), None);
+        assert_eq!(held(&format!("sha256:{}", Digest::of(b"other"))), None);
+    }
 }

@@ -1,16 +1,18 @@
 //! What one task may use: what the project has, less what the manifests and skills from the root down to it take away.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use mxd_core::manifest::{AgentManifest, ServerSpec};
+use mxd_core::manifest::{AgentManifest, Sampling, ServerSpec};
 use mxd_core::tool::{
-    CapabilityLayer, CapabilitySet, CapabilitySetError, EffectSet, SideEffect, Skill, SkillScope, SkillTool,
-    SkillTools, ToolId, ToolName, ToolPattern, ToolUri,
+    CapabilityLayer, CapabilitySet, CapabilitySetError, EffectSet, PinnedTool, ServerName, SideEffect, Skill,
+    SkillScope, SkillTool, SkillTools, ToolId, ToolName, ToolPattern, ToolUri,
 };
 use mxd_tools::builtin;
 
+use super::ledger::Ledger;
 use super::skills::Skills;
-use super::stock::{self, Stock, StockError};
+use super::stock::{self, Stock, StockError, Supplied};
 
 /// What a task, or one above it, was created with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub(crate) struct Remit {
     pub(crate) skill: Option<Skill>,
     /// What the skills of this task and of those above list.
     skills: Vec<Vec<ToolPattern>>,
+    /// Servers for which no model writes, because a manifest on the way down does not say so.
+    silent: BTreeSet<ServerName>,
     /// What it does not have although a manifest lists it, in words.
     pub(crate) remarks: Vec<String>,
 }
@@ -58,6 +62,7 @@ impl Remit {
             capabilities,
             skill: None,
             skills: Vec::new(),
+            silent: BTreeSet::new(),
             remarks: Vec::new(),
         };
         for link in links {
@@ -79,6 +84,9 @@ impl Remit {
         self.effects = self.effects.iter().filter(|effect| manifest.allowed.contains(*effect)).collect();
         let mut grants = Vec::new();
         for server in &manifest.servers {
+            if server.sampling == Sampling::Off {
+                self.silent.insert(server.name.clone());
+            }
             if builtin::is_built_in(server) || stock.has(server) {
                 grants.extend(listed(server, stock));
             } else {
@@ -110,6 +118,28 @@ impl Remit {
         self.skills.push(patterns(&skill.tools));
         self.skill = Some(skill.clone());
         Ok(())
+    }
+
+    /// A server of the project as this task may use it.
+    pub(crate) fn narrowed(&self, supplied: &Supplied) -> Supplied {
+        let mut narrowed = supplied.clone();
+        if self.silent.contains(&narrowed.spec.name) {
+            narrowed.spec.sampling = Sampling::Off;
+        }
+        narrowed
+    }
+
+    /// Puts the pins that tools are held to in place of digests that mean the same.
+    pub(crate) fn resolve_pins(&mut self, ledger: &Ledger) {
+        let Some(skill) = &mut self.skill else { return };
+        let resolved = |entry: &SkillTool| match entry {
+            SkillTool::Uri(ToolUri::Mcp(tool)) => {
+                let pin = ledger.held_pin(tool).unwrap_or_else(|| tool.pin.clone());
+                SkillTool::Uri(ToolUri::Mcp(PinnedTool { id: tool.id.clone(), pin }))
+            }
+            SkillTool::Uri(ToolUri::Native(_)) | SkillTool::Wire(_) | SkillTool::Pattern(_) => entry.clone(),
+        };
+        skill.tools = skill.tools.entries().iter().map(resolved).collect();
     }
 
     /// The skill as the gate takes it.
@@ -153,4 +183,53 @@ fn patterns(tools: &SkillTools) -> Vec<ToolPattern> {
         SkillTool::Pattern(pattern) => Some(pattern.clone()),
     };
     tools.entries().iter().filter_map(pattern).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::provision::Source;
+
+    fn manifest(sampling: Value) -> Value {
+        let tool = json!({ "name": "t", "side_effect_class": "read" });
+        let server = json!({
+            "alias": "s", "transport": "http", "endpoint": "https://example.org/mcp", "version": "1.0.0",
+            "package_digest": format!("sha256:{}", mxd_core::tool::Digest::of(b"x")),
+            "sampling": sampling, "tools": [tool],
+        });
+        json!({
+            "schema_version": 1, "agent": "matrix://agent/a", "allowed_side_effects": ["read"],
+            "servers": [server],
+        })
+    }
+
+    /// Whether a model writes for the server of a task whose manifests, from the root down, say this.
+    fn written_for(project: bool, down: &[bool]) -> Sampling {
+        let folder = tempfile::tempdir().unwrap();
+        let links = down.iter().enumerate().map(|(depth, sampling)| {
+            let path = format!("{depth}.json");
+            let text = manifest(json!(sampling)).to_string();
+            let mut file = std::fs::File::create(folder.path().join(&path)).unwrap();
+            std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+            Link { manifest: Some(path), skill: None }
+        });
+        let links: Vec<Link> = links.collect();
+        let whole = stock::parse("whole.json", &manifest(json!(project)).to_string()).unwrap();
+        let grants = CapabilityLayer::granting(stock::all_of(&whole.servers[0].name)).unwrap();
+        let spec = whole.servers[0].clone();
+        let supplied = Supplied { spec, source: Source::Manifest };
+        let stock = Stock { effects: whole.allowed, grants, servers: vec![supplied.clone()] };
+        let remit = Remit::of(&stock, &links, (folder.path(), &Skills::default())).unwrap();
+        remit.narrowed(&supplied).spec.sampling
+    }
+
+    #[test]
+    fn a_model_writes_for_a_server_when_all_manifests_down_to_the_task_say_so() {
+        assert_eq!(written_for(true, &[]), Sampling::On);
+        assert_eq!(written_for(true, &[true, true]), Sampling::On);
+        assert_eq!(written_for(true, &[false, true]), Sampling::Off);
+        assert_eq!(written_for(false, &[true]), Sampling::Off);
+    }
 }

@@ -2,18 +2,23 @@
 
 use std::path::Path;
 
-use mxd_core::manifest::{AgentManifest, Identity, LockFile, Placeholders, Problems, ServerSpec};
+use mxd_core::manifest::{
+    self, AgentManifest, Identity, LockFile, ManifestSignature, Placeholders, Problems, RequiredSigners,
+    ServerSpec, SignatureError,
+};
 use mxd_core::tool::{
     CapabilityLayer, CapabilitySetError, EffectSet, ServerName, SideEffect, ToolId, ToolName, ToolPattern,
 };
 use mxd_tools::builtin;
 
-use super::ledger::{Ledger, LedgerError};
+use super::ledger::{AcceptedManifest, Ledger, LedgerError};
 use crate::config::{Config, Layer, beneath};
 
 /// Bytes of a manifest, and of the lock file beside it.
 const MANIFEST_BYTES: usize = 1 << 20;
 const LOCK_BYTES: usize = 16 << 20;
+/// Bytes of its signature.
+const SIGNATURE_BYTES: usize = 4 << 10;
 
 /// Who says that a server is to be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +62,10 @@ pub(crate) enum StockError {
     Lock { path: String, problems: Problems },
     #[error("the manifest {path} does not describe the built-in tools as they are: {why}")]
     BuiltIn { path: String, why: String },
+    #[error("the signature {path} has problems: {problems}")]
+    Signature { path: String, problems: Problems },
+    #[error("{source}, {path}. {}", source.hint())]
+    NotVouched { path: String, source: SignatureError },
     #[error("the manifest {path} lists too much: {source}")]
     TooMany { path: String, source: CapabilitySetError },
 }
@@ -66,11 +75,13 @@ impl Stock {
     /// named: only the user can name it.
     pub(crate) fn open(config: &Config, checkout: &Path, ledger: &Ledger) -> Result<Self, StockError> {
         let Some(path) = &config.manifest else { return Ok(Self::of_settings(config)) };
-        let text = match ledger.manifest(path) {
-            Some(text) => text,
-            None => accept(path, checkout, ledger)?,
+        let accepted = match ledger.manifest(path) {
+            Some(accepted) => accepted,
+            None => accept((path, &config.manifest_signers), checkout, ledger)?,
         };
-        Self::of_manifest(path, &text)
+        // Also what was accepted before anybody had to sign it.
+        vouched(&accepted, &config.manifest_signers)?;
+        Self::of_manifest(path, &accepted.text)
     }
 
     fn of_settings(config: &Config) -> Self {
@@ -116,17 +127,42 @@ impl Stock {
 }
 
 /// Accepts the manifest of the project as it is in the repository now, with the lock file beside it.
-pub(crate) fn accept(path: &str, checkout: &Path, ledger: &Ledger) -> Result<String, StockError> {
-    let text = read(path, checkout)?;
-    parse(path, &text)?;
+pub(crate) fn accept(
+    (path, signers): (&str, &RequiredSigners),
+    checkout: &Path,
+    ledger: &Ledger,
+) -> Result<AcceptedManifest, StockError> {
+    let signature = signature_path(path);
+    let unreadable =
+        |why: &dyn ToString| StockError::Unreadable { path: signature.clone(), why: why.to_string() };
+    let bytes = beneath::read(checkout, Path::new(&signature), SIGNATURE_BYTES);
+    let signed = bytes.map_err(|error| unreadable(&error))?.map(String::from_utf8).transpose();
+    let signed = signed.map_err(|error| unreadable(&error))?;
+    let manifest = AcceptedManifest { path: path.to_owned(), text: read(path, checkout)?, signature: signed };
+    vouched(&manifest, signers)?;
     let beside = lock_path(path);
     let unreadable =
         |why: &dyn ToString| StockError::Unreadable { path: beside.clone(), why: why.to_string() };
     let lock = beneath::read(checkout, Path::new(&beside), LOCK_BYTES).map_err(|error| unreadable(&error))?;
     let lock = lock.map(|bytes| LockFile::parse(&bytes)).transpose();
     let lock = lock.map_err(|problems| StockError::Lock { path: beside.clone(), problems })?;
-    ledger.accept_manifest(path, &text, lock)?;
-    Ok(text)
+    ledger.accept_manifest(manifest.clone(), lock)?;
+    Ok(manifest)
+}
+
+/// Whether somebody vouches for a manifest whose word counts. A signature that is there has to be right in any case.
+fn vouched(accepted: &AcceptedManifest, signers: &RequiredSigners) -> Result<(), StockError> {
+    let AcceptedManifest { path, text, signature } = accepted;
+    let manifest = parse(path, text)?;
+    let vouched = match signature {
+        None => signers.admit_unsigned(),
+        Some(signature) => {
+            let problems = |problems| StockError::Signature { path: signature_path(path), problems };
+            let signature = ManifestSignature::parse(signature.as_bytes()).map_err(problems)?;
+            manifest::verify(&manifest, &signature, signers)
+        }
+    };
+    vouched.map_err(|source| StockError::NotVouched { path: path.clone(), source })
 }
 
 /// The text of a manifest of the repository.
@@ -156,6 +192,11 @@ pub(crate) fn parse(path: &str, text: &str) -> Result<AgentManifest, StockError>
 /// `agents/mine.json` has its lock in `agents/mine.lock.json`.
 fn lock_path(manifest: &str) -> String {
     format!("{}.lock.json", manifest.strip_suffix(".json").unwrap_or(manifest))
+}
+
+/// `agents/mine.json` has its signature in `agents/mine.json.sig`.
+fn signature_path(manifest: &str) -> String {
+    format!("{manifest}.sig")
 }
 
 fn everything() -> CapabilityLayer {

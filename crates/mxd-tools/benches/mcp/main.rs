@@ -1,6 +1,7 @@
 //! What connections to MCP servers cost: our whole path beside bare clients, on one server, in one run.
 //!
-//! Prints one JSON object per metric; `cargo xtask bench mcp` makes a table of them. With `--quick` a tenth is done.
+//! Prints one JSON object per metric; `cargo xtask bench mcp` makes a table of them. With `--quick` a tenth is done. With
+//! `--only ours` or `--only theirs` one of the two calls for a while, for a profiler to look at.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot run has nothing to say")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "standard output is the report")]
 #![expect(clippy::disallowed_methods, reason = "measuring time is what this is for")]
@@ -20,6 +21,8 @@ use row::{Row, median};
 
 /// Calls that wait at once, where several do.
 const WIDTH: usize = 16;
+/// Calls that a profiler looks at.
+const LOOKED_AT: usize = 50_000;
 /// How late the slowest of ten servers is.
 const SLOWEST: u64 = 600;
 
@@ -28,8 +31,26 @@ fn main() {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         [] => run(5_000, 7),
         ["--quick"] => run(500, 3),
-        other => eprintln!("unknown arguments: {other:?}; known is --quick"),
+        ["--only", whose @ ("ours" | "theirs")] => alone(whose),
+        other => eprintln!("unknown arguments: {other:?}; known are --quick, --only ours, --only theirs"),
     }
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// One client alone, as many calls at once as the benchmark has.
+fn alone(whose: &str) {
+    let runtime = runtime();
+    let went = runtime.block_on(async {
+        if whose == "ours" {
+            Agent::new().await.calls(LOOKED_AT, WIDTH).await
+        } else {
+            bare::calls(&bare::connect().await, LOOKED_AT, WIDTH).await
+        }
+    });
+    eprintln!("{whose}: {:.0} calls/s, p99 {:.0} us", went.per_second, went.p99);
 }
 
 /// How some calls went.
@@ -53,7 +74,7 @@ impl Went {
 }
 
 fn run(calls: usize, rounds: usize) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let runtime = runtime();
     let agent = runtime.block_on(Agent::new());
     let bare = runtime.block_on(bare::connect());
     let (mut ours, mut theirs, mut ours_wide, mut theirs_wide) =

@@ -1,10 +1,14 @@
 //! What servers are told when they ask.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use mxd_core::tool::ServerName;
+use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::surroundings::{Answerer, Answers, Question, Refusal};
 use super::traffic::{Admission, Traffic};
@@ -28,6 +32,16 @@ struct Desk {
     traffic: Arc<Traffic>,
     /// Servers that keep no state ask in their results only.
     is_closed: AtomicBool,
+    /// Requests that are being answered, by their number as the server wrote it.
+    open: Mutex<HashMap<String, CancellationToken>>,
+}
+
+/// A request that the server does not want answered any more.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Withdrawn<'a> {
+    #[serde(borrow)]
+    request_id: &'a RawValue,
 }
 
 /// Why a request of a server is not answered.
@@ -45,7 +59,8 @@ impl NoAnswer {
 
 impl Clerk {
     pub(super) fn new(server: ServerName, answers: Answers, traffic: Arc<Traffic>) -> Self {
-        Self { desk: Arc::new(Desk { server, answers, traffic, is_closed: AtomicBool::new(false) }) }
+        let (is_closed, open) = (AtomicBool::new(false), Mutex::default());
+        Self { desk: Arc::new(Desk { server, answers, traffic, is_closed, open }) }
     }
 
     /// From now on requests of the server make no sense.
@@ -95,10 +110,13 @@ impl Clerk {
         let params = params.and_then(|params| serde_json::from_str(params).ok()).unwrap_or_default();
         let (clerk, outlet) = (self.clone(), outlet.clone());
         let (id, method) = (id.to_owned(), method.to_owned());
+        let withdrawn = CancellationToken::new();
+        self.open().insert(id.clone(), withdrawn.clone());
         tokio::spawn(async move {
             let traffic = &clerk.desk.traffic;
             tokio::select! {
                 () = traffic.ended().cancelled() => {}
+                () = withdrawn.cancelled() => {}
                 answer = clerk.answer(&method, params) => {
                     let _no_room = outlet.reply(match answer {
                         Ok(result) => message(&id, "result", &result),
@@ -108,8 +126,21 @@ impl Clerk {
                     });
                 }
             }
+            clerk.open().remove(&id);
             traffic.dismiss();
         });
+    }
+
+    /// The server does not want an answer any more.
+    pub(super) fn withdraw(&self, params: Option<&str>) {
+        let withdrawn = params.and_then(|params| serde_json::from_str::<Withdrawn<'_>>(params).ok());
+        if let Some(open) = withdrawn.and_then(|withdrawn| self.open().remove(withdrawn.request_id.get())) {
+            open.cancel();
+        }
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<String, CancellationToken>> {
+        self.desk.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The answer to a request, however it came.

@@ -155,7 +155,7 @@ impl Connection {
         around: &Arc<Surroundings>,
         traffic: &Arc<Traffic>,
     ) -> Result<Self, ConnectError> {
-        let clerk = Clerk::new(spec.name.clone(), around.answers.clone(), Arc::clone(traffic));
+        let clerk = Clerk::new(spec.name.clone(), around.answers.of_server(spec), Arc::clone(traffic));
         let (line, inlet, outlet) = match &spec.transport {
             Transport::Stdio(program) => {
                 let start = Start { spec, locked, program, resolved, around };

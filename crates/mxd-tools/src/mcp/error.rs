@@ -109,6 +109,8 @@ pub enum Cause {
     ClosedOutput,
     #[error("it closed its input")]
     ClosedInput,
+    #[error("it does not read: {limit} bytes wait for it")]
+    Unread { limit: usize },
     #[error("it sent a message of more than {limit} bytes")]
     MessageTooLong { limit: usize },
     #[error("it sent more than {limit} messages that are none or that nobody waits for")]

@@ -1,15 +1,13 @@
-//! Messages of a process: one per line, in both directions.
+//! Messages of a process: one per line.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::unix::pipe;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use super::error::Cause;
 use super::traffic::Traffic;
-use super::wire::Outgoing;
 use crate::sandbox::End;
 
 /// Bytes that are read at once.
@@ -81,7 +79,7 @@ impl Lines {
 }
 
 /// The end of a process, when it comes in a moment; otherwise what it seems to have done.
-async fn explained(exit: &mut watch::Receiver<Option<End>>, otherwise: Cause) -> Cause {
+pub(super) async fn explained(exit: &mut watch::Receiver<Option<End>>, otherwise: Cause) -> Cause {
     let ended = tokio::time::timeout(MOMENT, exit.wait_for(Option::is_some)).await;
     ended.ok().and_then(Result::ok).and_then(|end| *end).map_or(otherwise, Cause::from)
 }
@@ -93,30 +91,4 @@ impl From<End> for Cause {
             End::Signal(signal) => Self::Killed(signal),
         }
     }
-}
-
-/// Writes messages to a process until nobody sends any, or it does not take them.
-pub(super) async fn write(
-    mut input: pipe::Sender,
-    mut queue: mpsc::Receiver<Outgoing>,
-    mut exit: watch::Receiver<Option<End>>,
-    traffic: Arc<Traffic>,
-) {
-    let mut lines = Vec::new();
-    while let Some(message) = queue.recv().await {
-        lines.clear();
-        push(&mut lines, message);
-        while lines.len() < CHUNK {
-            let Ok(message) = queue.try_recv() else { break };
-            push(&mut lines, message);
-        }
-        if input.write_all(&lines).await.is_err() {
-            return traffic.end(explained(&mut exit, Cause::ClosedInput).await);
-        }
-    }
-}
-
-fn push(lines: &mut Vec<u8>, message: Outgoing) {
-    lines.extend(message.bytes);
-    lines.push(b'\n');
 }

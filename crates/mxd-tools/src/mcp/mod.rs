@@ -17,6 +17,7 @@ mod limits;
 mod lines;
 mod list;
 mod offer;
+mod pen;
 mod pool;
 mod server;
 mod servers;

@@ -164,8 +164,9 @@ impl Drop for Lease {
 fn key(salt: u128, wanted: &Wanted, around: &Surroundings) -> Option<Key> {
     let Wanted { spec, locked, view, unaccepted } = wanted;
     let effects = effects_of_server(spec, locked.as_ref());
-    // A server that does not see the agent asks nobody anything.
-    let asks = *view == View::Worktree && !around.answers.is_empty();
+    // A server that does not see the agent asks nobody anything, unless a model writes for it: somebody has to pay that.
+    let answers = around.answers.of_server(spec);
+    let asks = answers.sampling.is_some() || *view == View::Worktree && !answers.is_empty();
     let changes = [SideEffect::Write, SideEffect::Shell, SideEffect::Chain];
     if changes.into_iter().any(|effect| effects.contains(effect)) || asks {
         return None;

@@ -8,23 +8,22 @@ use mxd_core::tool::SideEffect;
 use secrecy::ExposeSecret as _;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use super::error::ConnectError;
-use super::lines::{self, Lines};
-use super::surroundings::{Answers, Surroundings};
+use super::lines::Lines;
+use super::pen::Pen;
+use super::surroundings::Surroundings;
 use super::traffic::Traffic;
-use super::wire::{Inlet, Outgoing, Outlet};
+use super::wire::{Inlet, Outlet};
 use crate::package::{PackageError, Runnable};
 use crate::sandbox::{Cell, Child, Command, End, Input, Output};
 use crate::scope::{Access, Root};
 
 /// The folder that servers without a worktree see in its place.
 const EMPTY: &str = "empty";
-/// Messages that wait to be written.
-const QUEUE: usize = 1_024;
 /// Bytes of complaints that are read at once.
 const CHUNK: usize = 16 << 10;
 
@@ -84,11 +83,10 @@ impl Start<'_> {
         };
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let (tell, exit) = watch::channel(None);
-        let (queue, messages) = mpsc::channel::<Outgoing>(QUEUE);
+        let (pen, writing) = Pen::new(stdin, exit.clone(), Arc::clone(traffic));
         if let Some(stderr) = child.stderr.take() {
             tasks.spawn(complaints(stderr, Arc::clone(traffic), stop.clone()));
         }
-        let writing = lines::write(stdin, messages, exit.clone(), Arc::clone(traffic));
         let stopped = stop.clone();
         tasks.spawn(async move {
             tokio::select! {
@@ -100,7 +98,7 @@ impl Start<'_> {
         tasks.close();
         let inlet = Inlet::Lines(Lines::new(stdout, exit.clone()));
         let process = Process { exit, tasks, stop: stop.clone(), _end: stop.drop_guard() };
-        Ok((process, inlet, Outlet::Queue(queue)))
+        Ok((process, inlet, Outlet::Pen(pen)))
     }
 
     /// The server's own sandbox, held to what its tools do.
@@ -125,12 +123,12 @@ impl Start<'_> {
 }
 
 impl Surroundings {
-    /// The same with an empty folder in place of the worktree, nothing to change and nobody to ask.
+    /// The same with an empty folder in place of the worktree, nothing to change and no user to ask.
     pub(super) fn without_worktree(&self) -> Self {
         let mut around = self.clone();
         around.agent.worktree = Root { path: around.agent.scratch.join(EMPTY), access: Access::Read };
         around.agent.repository = None;
-        around.answers = Answers::default();
+        around.answers = around.answers.without_worktree();
         around.agent.extra.retain(|root| root.access == Access::Read);
         around
     }

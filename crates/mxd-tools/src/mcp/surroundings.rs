@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use mxd_core::manifest::{Sampling, ServerSpec};
 use mxd_core::tool::ServerName;
 use secrecy::SecretString;
 use serde_json::Value;
@@ -50,13 +51,27 @@ impl fmt::Debug for Surroundings {
 pub struct Answers {
     /// The folders a server is told about.
     pub roots: Vec<PathBuf>,
-    /// Who lets a model write for a server.
+    /// Who lets a model write for a server whose entry says that it may have that.
     pub sampling: Option<Answerer>,
     /// Who asks the user for a server.
     pub elicitation: Option<Answerer>,
 }
 
 impl Answers {
+    /// What this server is told: a model writes only for those whose entry says so.
+    pub(super) fn of_server(&self, spec: &ServerSpec) -> Self {
+        let sampling = match spec.sampling {
+            Sampling::On => self.sampling.clone(),
+            Sampling::Off => None,
+        };
+        Self { sampling, ..self.clone() }
+    }
+
+    /// The same for a server that sees no worktree: what is asked of the user is about what the agent works on.
+    pub(super) fn without_worktree(&self) -> Self {
+        Self { sampling: self.sampling.clone(), ..Self::default() }
+    }
+
     /// Whether servers are told nothing.
     pub fn is_empty(&self) -> bool {
         self.roots.is_empty() && self.sampling.is_none() && self.elicitation.is_none()

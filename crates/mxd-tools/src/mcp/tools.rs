@@ -180,13 +180,32 @@ impl McpTool {
         let At::Server(server) = &self.at else {
             return failed(&CallError::Offline { server: self.id.server.clone() });
         };
-        let (progress, mut notices) = mpsc::channel(PROGRESS);
         let options = CallOptions {
             // The plane is the one that ends calls; this is for when it does not.
             deadline: self.timeout + GRACE,
             cancel: context.cancel.clone(),
-            progress: Some(progress),
+            progress: None,
         };
+        let called = if context.watcher.is_there() {
+            self.watched(server, (args, options), context).await
+        } else {
+            server.call(&self.id.tool, args, options).await
+        };
+        match called {
+            Ok(value) => result::outcome(value),
+            Err(error) => failed(&error),
+        }
+    }
+
+    /// Calls it and shows how far it is.
+    async fn watched(
+        &self,
+        server: &Server,
+        (args, options): (&Value, CallOptions),
+        context: Context<'_>,
+    ) -> Result<Value, CallError> {
+        let (progress, mut notices) = mpsc::channel(PROGRESS);
+        let options = CallOptions { progress: Some(progress), ..options };
         let mut feed = Feed::new(context.call.clone(), context.watcher.clone());
         let call = server.call(&self.id.tool, args, options);
         tokio::pin!(call);
@@ -201,10 +220,7 @@ impl McpTool {
             show(&mut feed, &notice, context);
         }
         feed.finish();
-        match called {
-            Ok(value) => result::outcome(value),
-            Err(error) => failed(&error),
-        }
+        called
     }
 }
 

@@ -21,6 +21,7 @@ use super::envelope::{self, Envelope};
 use super::error::Cause;
 use super::http::Caller;
 use super::lines::Lines;
+use super::pen::Pen;
 use super::talk::Watch;
 use super::traffic::{Claim, Traffic};
 
@@ -59,27 +60,27 @@ pub(super) enum Inlet {
 /// Where messages go to.
 #[derive(Debug, Clone)]
 pub(super) enum Outlet {
-    /// Whoever writes lines to a process, or carries messages one after the other.
-    Queue(mpsc::Sender<Outgoing>),
+    /// The pipe to a process.
+    Pen(Arc<Pen>),
     /// A service that is called for every message.
     Calls(Arc<Caller>),
 }
 
 impl Outlet {
-    /// Sends a message, and waits until it is on its way.
-    pub(super) async fn send(self, message: Outgoing) -> Result<(), Cause> {
+    /// Sends a message. What can go now goes now, so that a question is there before it is withdrawn; for the rest there is
+    /// somebody to be called.
+    fn send(&self, message: Outgoing) -> Result<Option<(Arc<Caller>, Outgoing)>, Cause> {
         match self {
-            Self::Queue(queue) => queue.send(message).await.map_err(|_| Cause::ClosedInput),
-            Self::Calls(caller) => caller.post(message).await,
+            Self::Pen(pen) => pen.write(message.bytes).map(|()| None),
+            Self::Calls(caller) => Ok(Some((Arc::clone(caller), message))),
         }
     }
 
     /// Sends an answer to a request of the server if there is room for it.
     pub(super) fn reply(&self, bytes: Vec<u8>) -> bool {
-        let message = Outgoing { bytes, id: None, withdraws: None };
         match self {
-            Self::Queue(queue) => queue.try_send(message).is_ok(),
-            Self::Calls(caller) => caller.reply(message),
+            Self::Pen(pen) => pen.reply(bytes).is_ok(),
+            Self::Calls(caller) => caller.reply(Outgoing { bytes, id: None, withdraws: None }),
         }
     }
 }
@@ -119,6 +120,9 @@ impl Wire {
             },
             Some(Envelope::Request { id, method, params }) => {
                 self.clerk.receive(id, &method, params, &self.outlet);
+            }
+            Some(Envelope::Notice { method, params }) if method == "notifications/cancelled" => {
+                self.clerk.withdraw(params);
             }
             Some(Envelope::Notice { method, params }) => self.traffic.notice(&method, params),
             Some(Envelope::Refusal { id: None, .. }) | None => self.traffic.odd(message),
@@ -176,20 +180,10 @@ impl Transport<RoleClient> for Wire {
             self.traffic.expect(&RequestId::Number(id));
         }
         let bytes = serde_json::to_vec(&message).unwrap_or_default();
-        // What can go now goes now, so that a question is there before it is withdrawn.
-        let message = Outgoing { bytes, id, withdraws };
-        let rest = match &self.outlet {
-            Outlet::Queue(queue) => match queue.try_send(message) {
-                Ok(()) => Ok(None),
-                Err(mpsc::error::TrySendError::Full(message)) => Ok(Some(message)),
-                Err(mpsc::error::TrySendError::Closed(_)) => Err(Cause::ClosedInput),
-            },
-            Outlet::Calls(_) => Ok(Some(message)),
-        };
-        let outlet = self.outlet.clone();
+        let sent = self.outlet.send(Outgoing { bytes, id, withdraws });
         async move {
-            match rest? {
-                Some(message) => outlet.send(message).await,
+            match sent? {
+                Some((caller, message)) => caller.post(message).await,
                 None => Ok(()),
             }
         }

@@ -49,14 +49,16 @@ fn fits(value: &Value) -> bool {
 }
 
 fn cut_text(mut outcome: Outcome, kept: &Kept) -> Outcome {
-    let texts = outcome.parts.iter().filter_map(|part| match part {
-        Part::Text(text) => Some(text.as_str()),
-        Part::Image { .. } => None,
-    });
-    let whole = texts.collect::<Vec<_>>().join("\n");
-    if whole.len() <= MAX_TEXT_BYTES {
+    let texts = || {
+        outcome.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Image { .. } => None,
+        })
+    };
+    if texts().map(|text| text.len() + 1).sum::<usize>() <= MAX_TEXT_BYTES {
         return outcome;
     }
+    let whole = texts().collect::<Vec<_>>().join("\n");
     let (head, tail) = (text::head(&whole, HEAD_BYTES), text::tail(&whole, TAIL_BYTES));
     let between = format!("[… the result has {} bytes; {} …]", whole.len(), keep(&whole, kept));
     let images = outcome.parts.drain(..).filter(|part| matches!(part, Part::Image { .. }));

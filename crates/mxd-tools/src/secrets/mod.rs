@@ -102,7 +102,8 @@ impl Secrets {
 
     /// A text without secrets.
     pub fn redact(&self, text: &str) -> String {
-        if self.found.automaton.is_none() {
+        // Most texts hold none, and to see that costs a fraction of taking one out.
+        if !self.found.automaton.as_ref().is_some_and(|automaton| automaton.is_match(text)) {
             return text.to_owned();
         }
         let mut redactor = self.redactor();

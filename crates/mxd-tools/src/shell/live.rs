@@ -54,6 +54,11 @@ impl Watcher {
         Self(Some(channel))
     }
 
+    /// Whether anybody watches.
+    pub(crate) fn is_there(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Tells what comes of a call. What nobody takes in time is left out.
     pub fn tell(&self, call: &CallId, text: &str) {
         let mut feed = Feed::new(call.clone(), self.clone());

@@ -5,6 +5,7 @@ use super::leave;
 use super::next;
 use super::question;
 use super::route::is_decided_here;
+use super::sample;
 use super::turn::{Kind, Turn};
 use crate::decide::{Alarm, Effect, Refusal};
 use crate::event::body::{CallMade, MessagePosted, RestReason};
@@ -16,6 +17,7 @@ pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     leave::resume(turn);
     lose_background(turn);
     resume_call(turn);
+    sample::lose_all(turn);
     lose_tool_calls(turn);
     question::withdraw_all(turn);
     set_alarms(turn);

@@ -5,9 +5,10 @@ use crate::event::body::{
     ApprovalScope, CheckFinished, SessionConfig, StopReason, Thinking, ToolCall, ToolCallId, ToolResult,
     ToolVerdict, Usage, Verdict, WorktreeCreated,
 };
-use crate::id::{ApprovalId, ClarificationId, TaskId};
+use crate::id::{ApprovalId, ClarificationId, ReservationId, TaskId};
 use crate::money::Usd;
 use crate::raw::RawJson;
+use crate::session::Load;
 
 /// Something that happened to a session, or is wanted of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +102,10 @@ pub enum SessionOp {
         /// Which one.
         id: ClarificationId,
     },
+    /// A tool server wants the model to write something, in the course of a call.
+    Sample(Sample),
+    /// The model has written for a tool server, or could not.
+    Sampled(Sampled),
     /// Nobody answered a question in time.
     ExpireQuestion {
         /// Which one.
@@ -245,6 +250,32 @@ pub struct Failure {
     /// Whether the conversation was too long for the model.
     pub too_long: bool,
     /// What it used all the same.
+    pub usage: Usage,
+    /// What that cost.
+    pub cost: Cost,
+}
+
+/// Something that a model is to write for a tool server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// Names it, and what is set aside for it.
+    pub id: ReservationId,
+    /// The server.
+    pub server: String,
+    /// What the model is to read.
+    pub load: Load,
+    /// Tokens that it may write.
+    pub max_tokens: u64,
+}
+
+/// What became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sampled {
+    /// Which one.
+    pub id: ReservationId,
+    /// Why the model stopped.
+    pub stop: StopReason,
+    /// What it used.
     pub usage: Usage,
     /// What that cost.
     pub cost: Cost,

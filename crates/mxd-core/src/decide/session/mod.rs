@@ -16,6 +16,7 @@ mod next;
 mod place;
 mod question;
 mod route;
+mod sample;
 mod settle;
 mod tell;
 mod tree_look;
@@ -23,7 +24,8 @@ mod tree_tool;
 mod turn;
 
 pub use self::input::{
-    Answer, AnswerItem, Check, Checked, Cost, Failure, Launched, Refreshed, SessionOp, Settled,
+    Answer, AnswerItem, Check, Checked, Cost, Failure, Launched, Refreshed, Sample, Sampled, SessionOp,
+    Settled,
 };
 pub(super) use self::place::call_queued;
 use self::turn::Turn;
@@ -31,12 +33,13 @@ use super::plan::Plan;
 use super::{Actor, Refusal};
 use crate::id::TaskId;
 
-/// The conversation of a task is about to go: nobody will settle the model call that runs in it.
+/// The conversation of a task is about to go: nobody will settle the model calls that run in it.
 pub(super) fn let_go(plan: &mut Plan<'_>, task: TaskId) {
     let mut turn = Turn::of(plan, task);
     if turn.session.asking.is_some() {
         answer::lost(&mut turn);
     }
+    sample::lose_all(&mut turn);
 }
 
 /// A budget grew: who had stopped for want of money goes on.
@@ -91,6 +94,8 @@ pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result
             question::ask_for_server(&mut turn, id, (server, &question))
         }
         SessionOp::WithdrawQuestion { id } => question::withdraw(&mut turn, id),
+        SessionOp::Sample(sample) => sample::begin(&mut turn, sample),
+        SessionOp::Sampled(sampled) => sample::end(&mut turn, sampled),
         SessionOp::ExpireQuestion { id } => question::expire(&mut turn, id),
         SessionOp::Retry { turn: failed } => answer::retry(&mut turn, failed),
         SessionOp::Interrupt => halt::interrupt(&mut turn),

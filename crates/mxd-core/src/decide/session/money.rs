@@ -3,9 +3,9 @@
 use super::turn::Turn;
 use crate::decide::{Actor, Effect, Refusal};
 use crate::event::body::{
-    BudgetExceeded, BudgetGranted, BudgetRefunded, BudgetSettled, BudgetWarning, RestReason,
+    BudgetExceeded, BudgetGranted, BudgetRefunded, BudgetSettled, BudgetWarning, RestReason, Terms,
 };
-use crate::id::TaskId;
+use crate::id::{ReservationId, TaskId};
 use crate::message::NoticeTopic;
 use crate::money::Usd;
 use crate::session::Load;
@@ -58,7 +58,7 @@ pub(super) fn set_aside(turn: &mut Turn<'_, '_>, more: Load) -> Result<Money, Re
 }
 
 /// What a task has left of its own budget, after what this decision settles.
-fn left(turn: &Turn<'_, '_>, owner: TaskId) -> Usd {
+pub(super) fn left(turn: &Turn<'_, '_>, owner: TaskId) -> Usd {
     let left = turn.plan.state.remaining(owner).unwrap_or(Usd::ZERO);
     let settled = turn.settled.iter().filter(|settled| settled.owner == Some(owner));
     settled.fold(left, |left, settled| {
@@ -71,9 +71,24 @@ fn left(turn: &Turn<'_, '_>, owner: TaskId) -> Usd {
 fn worst_case(turn: &Turn<'_, '_>, more: Load) -> Option<Usd> {
     let (terms, mut context) = (turn.session.terms?, turn.session.context);
     context.add(more);
-    let read = context.worst().min(terms.context_window);
+    price(&terms, context.worst(), terms.max_output_tokens)
+}
+
+/// Something that a model is to read besides the conversation of its task, and how much it may write about it.
+pub(super) struct Wanted {
+    pub(super) load: Load,
+    pub(super) max_tokens: u64,
+}
+
+/// What that costs at the very most; none when the prices are not known.
+pub(super) fn worst_case_of(turn: &Turn<'_, '_>, wanted: &Wanted) -> Option<Usd> {
+    let terms = turn.session.terms?;
+    price(&terms, wanted.load.most(), wanted.max_tokens.min(terms.max_output_tokens))
+}
+
+fn price(terms: &Terms, read: u64, written: u64) -> Option<Usd> {
     let price = |tokens: u64, usd: Usd| u128::from(tokens) * u128::from(usd.micros());
-    let total = price(read, terms.input_usd) + price(terms.max_output_tokens, terms.output_usd);
+    let total = price(read.min(terms.context_window), terms.input_usd) + price(written, terms.output_usd);
     Usd::from_micros(u64::try_from(total.div_ceil(TOKENS_PER_PRICE)).ok()?)
 }
 
@@ -97,20 +112,35 @@ fn warning(turn: &Turn<'_, '_>, owner: TaskId) -> Option<BudgetWarning> {
 
 /// The call has ended: what it cost is spent, the rest of what was set aside is free again.
 pub(super) fn settle(turn: &mut Turn<'_, '_>, cost: Settling) {
-    let mine =
-        turn.plan.state.reservations().iter().filter(|(_, reservation)| reservation.asker == turn.task);
-    let mine: Vec<_> = mine.map(|(id, reservation)| (*id, *reservation)).collect();
-    for (id, Reservation { owner, amount: reserved, .. }) in mine {
-        let (cost, worst_case) = match cost {
-            Settling::Cost(cost) => (cost, false),
-            Settling::All => (reserved, true),
-        };
-        turn.emit(BudgetSettled { id, amount_usd: cost, worst_case });
-        turn.settled.push(Settled { owner, reserved, cost });
-        if let Some(owner) = owner.filter(|_| cost < reserved) {
-            resume(turn, owner, "Money that was set aside for another is free again. Go on.");
-        }
+    let mine: Vec<_> = for_the_call(turn).map(|(id, _)| *id).collect();
+    for id in mine {
+        settle_one(turn, id, cost);
     }
+}
+
+/// The same for one of the things that something was set aside for.
+pub(super) fn settle_one(turn: &mut Turn<'_, '_>, id: ReservationId, cost: Settling) {
+    let Some(Reservation { owner, amount: reserved, .. }) = turn.plan.state.reservations().get(&id).copied()
+    else {
+        return;
+    };
+    let (cost, worst_case) = match cost {
+        Settling::Cost(cost) => (cost, false),
+        Settling::All => (reserved, true),
+    };
+    turn.emit(BudgetSettled { id, amount_usd: cost, worst_case });
+    turn.settled.push(Settled { owner, reserved, cost });
+    if let Some(owner) = owner.filter(|_| cost < reserved) {
+        resume(turn, owner, "Money that was set aside for another is free again. Go on.");
+    }
+}
+
+/// What is set aside for the model call of a task. What its model writes for servers is settled for itself.
+fn for_the_call<'t>(turn: &'t Turn<'_, '_>) -> impl Iterator<Item = (&'t ReservationId, &'t Reservation)> {
+    let reservations = turn.plan.state.reservations().iter();
+    reservations.filter(|(id, reservation)| {
+        reservation.asker == turn.task && !turn.session.samplings.contains_key(id)
+    })
 }
 
 /// A call that this decision settles. The state does not know of it yet.
@@ -131,9 +161,13 @@ pub(super) enum Settling {
 
 /// What was set aside for the running call.
 pub(super) fn reserved(turn: &Turn<'_, '_>) -> Usd {
-    let reservations = turn.plan.state.reservations().values();
-    let mine = reservations.filter(|reservation| reservation.asker == turn.task);
-    mine.fold(Usd::ZERO, |sum, reservation| sum.checked_add(reservation.amount).unwrap_or(Usd::MAX))
+    for_the_call(turn)
+        .fold(Usd::ZERO, |sum, (_, reservation)| sum.checked_add(reservation.amount).unwrap_or(Usd::MAX))
+}
+
+/// What was set aside under this name.
+pub(super) fn reserved_as(turn: &Turn<'_, '_>, id: ReservationId) -> Usd {
+    turn.plan.state.reservations().get(&id).map_or(Usd::ZERO, |reservation| reservation.amount)
 }
 
 /// Hands back what a task that has ended did not need.

@@ -23,6 +23,10 @@ pub(super) fn after_result(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     if !turn.session.calls.is_empty() {
         return Ok(());
     }
+    // Nobody waits for what is still being written for servers.
+    if !turn.session.samplings.is_empty() {
+        turn.effect(Effect::CancelTools { task: turn.task });
+    }
     if turn.is_broken_off() {
         turn.break_off();
         return Ok(());

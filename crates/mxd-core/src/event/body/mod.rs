@@ -6,6 +6,7 @@
 mod ask;
 mod conversation;
 mod money;
+mod sampling;
 mod session;
 mod system;
 mod tree;
@@ -14,6 +15,7 @@ mod words;
 pub use ask::*;
 pub use conversation::*;
 pub use money::*;
+pub use sampling::*;
 pub use session::*;
 pub use system::*;
 pub use tree::*;

@@ -1,8 +1,8 @@
 //! Reading manifests: the good one, each problem alone, all problems at once, and no panic ever.
 
 use mxd_core::manifest::{
-    AgentManifest, DigestState, Fault, Part, Placeholders, Problem, Problems, Reconnect, Tools, Transport,
-    effects_of_server, limits,
+    AgentManifest, DigestState, Fault, Part, Placeholders, Problem, Problems, Reconnect, Sampling, Tools,
+    Transport, effects_of_server, limits,
 };
 use mxd_core::tool::{EffectSet, SideEffect};
 use proptest::prelude::*;
@@ -46,6 +46,16 @@ fn a_good_manifest_is_read() {
         ("matrix://tool/registry/look_up@1.0.0".to_owned(), SideEffect::Read),
     ];
     assert_eq!(natives, expected);
+}
+
+#[test]
+fn a_model_writes_for_a_server_only_when_its_entry_says_so() {
+    let mut manifest = good();
+    manifest["servers"][1]["sampling"] = json!(true);
+    let read = |manifest: &Value| parse(manifest).servers.iter().map(|one| one.sampling).collect::<Vec<_>>();
+    assert_eq!(read(&manifest), [Sampling::Off, Sampling::On]);
+    manifest["servers"][1]["sampling"] = json!(false);
+    assert_eq!(read(&manifest), [Sampling::Off, Sampling::Off]);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The short form of configurations becomes the same servers.
 
-use mxd_core::manifest::{Reconnect, ServerSpec, Tools, Transport, limits, parse_mcp_servers};
+use mxd_core::manifest::{Reconnect, Sampling, ServerSpec, Tools, Transport, limits, parse_mcp_servers};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -41,6 +41,13 @@ fn losing_a_server_is_provided_for() {
     assert_eq!(reconnect(json!({"max_reconnect_attempts": 9})), Reconnect::UpTo(9));
     assert_eq!(reconnect(json!({"reconnect": true, "max_reconnect_attempts": 0})), Reconnect::Never);
     assert_eq!(reconnect(json!({"reconnect": false, "max_reconnect_attempts": 9})), Reconnect::Never);
+}
+
+#[test]
+fn a_model_writes_for_a_server_only_when_its_entry_says_so() {
+    assert_eq!(one(json!({"command": "x"})).sampling, Sampling::Off);
+    assert_eq!(one(json!({"command": "x", "sampling": false})).sampling, Sampling::Off);
+    assert_eq!(one(json!({"url": "https://x.example", "sampling": true})).sampling, Sampling::On);
 }
 
 #[test]
@@ -93,6 +100,11 @@ fn each_problem_is_told_with_its_path() {
         (
             json!({"s": {"command": "x", "disabled": 1}}),
             "mcpServers.s.disabled",
+            "a number instead of true or false",
+        ),
+        (
+            json!({"s": {"command": "x", "sampling": 1}}),
+            "mcpServers.s.sampling",
             "a number instead of true or false",
         ),
         (json!({"s": {"command": "x", "arg": []}}), "mcpServers.s.arg", "`arg` is no key here"),

@@ -16,6 +16,7 @@ mod questions;
 mod regressions;
 mod resuming;
 mod same_turn;
+mod samplings;
 mod script;
 mod showing;
 mod simulation;

@@ -87,3 +87,11 @@ fn a_line_is_never_longer_than_it_may_be() {
     assert_eq!(show::call_line("mcp__files__read", r#"{"path":"/a","n":1}"#), "files/read path=/a n=1");
     assert_eq!(show::call_line("mcp__mxd__bash", "not json"), "bash");
 }
+
+#[test]
+fn money_is_shown_with_one_sign() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    let outcome = stage.steer(root, SessionOp::Grant { amount: super::script::usd(1) });
+    assert_eq!(show::line(&outcome.events[0].body).as_deref(), Some("$1.00 granted"));
+}

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use mxd_core::commit::{Commit, Seq};
-use mxd_core::decide::{Actor, Effect, Op, SessionOp};
+use mxd_core::decide::{Actor, Effect, Op, Sample, SessionOp};
 use mxd_core::event::body::RestReason;
 use mxd_core::id::TaskId;
 use mxd_core::limits::Limits;
@@ -35,6 +35,7 @@ fn limits(dice: &mut Dice) -> Limits {
         notices_per_inbox: 3,
         messages_per_turn: 3,
         questions_per_task: 2,
+        samplings_per_turn: 3,
         question_ms: 500,
         failed_turns: 3,
         retry_ms: 100,
@@ -63,6 +64,8 @@ struct Play {
     jobs: Vec<Job>,
     /// Commands that go on, by task.
     background: Vec<(TaskId, String)>,
+    /// What models are writing for servers.
+    samplings: Vec<(TaskId, Sample)>,
     /// What arrived lately, to arrive again.
     past: Vec<(TaskId, SessionOp)>,
     /// For names that are used once.
@@ -78,8 +81,8 @@ impl Play {
         terms.context_window = [6_000, 20_000, 200_000][chosen(&mut dice, 3)];
         terms.counts_tokens = dice.below(2) == 0;
         stage.terms = (dice.below(12) > 0).then_some(terms);
-        let mut play =
-            Self { stage, dice, jobs: Vec::new(), background: Vec::new(), past: Vec::new(), named: 0 };
+        let (jobs, background, samplings, past) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut play = Self { stage, dice, jobs, background, samplings, past, named: 0 };
         if play.one_in(2) {
             let amount = [cents(40), usd(1), usd(20)][play.below(3)];
             let root = play.stage.root();
@@ -124,6 +127,7 @@ impl Play {
     fn die(&mut self) {
         self.jobs.clear();
         self.background.clear();
+        self.samplings.clear();
         self.past.clear();
         self.stage.crash();
         self.collect();
@@ -296,6 +300,8 @@ fn the_lives_reach_what_they_are_to_test() {
         "orchestration_completed",
         "orchestration_started",
         "rewind_marker",
+        "sampling_ended",
+        "sampling_started",
         "session_config",
         "task_deleted",
         "task_moved",

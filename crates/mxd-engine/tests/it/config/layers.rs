@@ -1,5 +1,6 @@
 //! How layers become one configuration, and what every value remembers.
 
+use mxd_core::manifest::RequiredSigners;
 use mxd_core::money::Usd;
 use mxd_core::prompt::Effort;
 use mxd_engine::config::{Config, KEYS, Layer, Origin, Places, Thresholds, defaults};
@@ -30,6 +31,7 @@ fn every_key_of_every_kind_arrives() {
         "effort": "high", "budgetUsd": 12.5, "maxDepth": 2, "clarifyTimeoutMs": 60_000,
         "mcpServers": { "files": { "command": "files-server" } },
         "manifest": "agent.json", "skills": ["skills"],
+        "manifestSigners": ["did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK"],
         "approvals": { "rules": [{ "name": "no-push", "tool": "mcp:mxd:bash", "ruling": "deny" }],
                        "fallback": { "shell": "ask" } },
         "checks": ["cargo test"],
@@ -58,6 +60,7 @@ fn every_key_of_every_kind_arrives() {
         (config.manifest.as_deref(), config.skills, config.checks),
         (Some("agent.json"), vec!["skills".to_owned()], vec!["cargo test".to_owned()])
     );
+    assert!(matches!(&config.manifest_signers, RequiredSigners::OneOf(signers) if signers.len() == 1));
     assert_eq!(config.approvals.rules().len(), 1);
     assert_eq!((config.sandbox.mode, config.sandbox.limits.memory_bytes), (Mode::Full, 512 << 20));
     assert_eq!(config.sandbox.limits.processes, 64);

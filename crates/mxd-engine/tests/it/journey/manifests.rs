@@ -4,8 +4,10 @@ use std::path::Path;
 
 use mxd_core::event::EventBody;
 use mxd_core::event::body::RestReason;
+use mxd_core::manifest::{AgentManifest, Placeholders, sign, signer};
 use mxd_core::tree::Status;
 use mxd_engine::provision::ServerState;
+use secrecy::SecretBox;
 use serde_json::{Value, json};
 
 use super::served::{self, manifest, ours, report, result};
@@ -175,5 +177,41 @@ async fn what_a_creator_names_only_takes_away() {
     ] {
         assert!(!tools.iter().any(|tool| tool == missing), "{missing} is taken away");
     }
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_manifest_is_signed_by_whom_the_settings_name_or_not_used() {
+    let key = |byte: u8| SecretBox::new(Box::new([byte; 32]));
+    let signs = |stage: &Stage, byte: u8| {
+        let path = stage.repo().join("agents/main.json");
+        let text = std::fs::read(&path).unwrap();
+        let manifest = AgentManifest::parse(&text, Placeholders::Refuse).unwrap();
+        write(stage.repo().join("agents/main.json.sig"), &sign(&manifest, &key(byte)).to_string());
+    };
+    let reads = |ground: &Path| {
+        let mut settings = under(ground, &manifest(ground, &["read"], &["read_file"]));
+        settings["manifestSigners"] = json!([signer(&key(1))]);
+        settings
+    };
+    let turns = vec![speaks("Vouched for.")];
+    let stage = Stage::furnished(json!([conversation("Title: Root", turns)]), reads).await;
+    let refused = async |words: &str| {
+        let error = stage.project().accept_manifest().await.unwrap_err().to_string();
+        assert!(error.contains(words) && error.contains("agents/main.json"), "{error}");
+    };
+    refused("the manifest is not signed").await;
+    signs(&stage, 2);
+    refused("whose signature does not count here").await;
+    signs(&stage, 1);
+    stage.project().accept_manifest().await.unwrap();
+    let root = stage.root();
+    stage.say(root, "Begin.").await;
+    stage.until_rest(root, &RestReason::EndTurn).await;
+    let path = stage.repo().join("agents/main.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    write(path, &text.replace("matrix://agent/stage", "matrix://agent/other"));
+    refused("the signature is about the manifest").await;
+    assert!(stage.project().manifest().await.unwrap().changed.is_some(), "what was accepted still holds");
     stage.end().await;
 }

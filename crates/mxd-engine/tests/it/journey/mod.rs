@@ -16,6 +16,7 @@ mod neighbours;
 mod network;
 mod programs;
 mod restarts;
+mod sampling;
 mod served;
 mod servers;
 pub(crate) mod stage;

@@ -34,6 +34,11 @@ impl Kind {
         self.calls += 1;
         let call = Call::of(id, message);
         if self.calls > 1 && !self.is("modern-never-satisfied") {
+            if self.is("withdraws-its-question") {
+                for number in ["somebody else's", "q", "q"] {
+                    speech.notice("notifications/cancelled", &json!({ "requestId": number }));
+                }
+            }
             let withdrawn = self.withdrawn.to_string();
             speech.text(id, if self.is("counts-withdrawals") { &withdrawn } else { call.text });
             return None;
@@ -133,6 +138,10 @@ impl Kind {
             "asks-somebody" => {
                 self.pending = Some(call.id.clone());
                 speech.request(&json!(1), &self.extra, &json!({ "message": "what now?" }));
+            }
+            "withdraws-its-question" => {
+                speech.request(&json!("q"), "elicitation/create", &json!({ "message": "what now?" }));
+                return NOT_YET;
             }
             "modern-asks-once" => match call.message.pointer("/params/inputResponses") {
                 Some(answers) => {

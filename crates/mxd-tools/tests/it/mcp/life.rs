@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mxd_core::manifest::{Finding, Program, Reconnect, Tools, Transport};
+use mxd_core::manifest::{Finding, Program, Reconnect, Sampling, ServerSpec, Tools, Transport};
 use mxd_core::tool::SideEffect;
 use mxd_tools::mcp::{
     Answerer, CallError, CallOptions, Cause, Connection, Era, Refusal, Status, Unaccepted, View, Wanted,
@@ -184,10 +184,12 @@ async fn servers_that_ask_are_answered() {
         Some(answering(Ok(json!({ "action": "accept", "content": { "n": 7 } }))));
     ground.around.answers.sampling = Some(answering(Err(Refusal("the budget is spent".to_owned()))));
     let asks = |method: &str| program("odd", super::scene::odd_server(), &["asks-somebody", method]);
+    let sampling = |spec: ServerSpec| ServerSpec { sampling: Sampling::On, ..spec };
     for (spec, expected) in [
         (odd("odd", "asks-for-roots"), worktree.to_str().unwrap()),
         (asks("elicitation/create"), r#""content":{"n":7}"#),
-        (asks("sampling/createMessage"), "the budget is spent"),
+        (sampling(asks("sampling/createMessage")), "the budget is spent"),
+        (asks("sampling/createMessage"), "no model writes for this server"),
         (asks("no/such/thing"), "no/such/thing is not offered"),
         (odd("odd", "modern-asks-once"), r#""opaque" {"q":{"action":"accept","content":{"n":7}}}"#),
     ] {
@@ -195,6 +197,28 @@ async fn servers_that_ask_are_answered() {
         let said = echo(&servers, "odd", "hi").await.unwrap();
         assert!(said.contains(expected), "{said}");
     }
+}
+
+#[tokio::test]
+async fn a_question_that_a_server_withdraws_is_put_to_nobody_any_more() {
+    let mut ground = Ground::new(Mode::Off).await;
+    let (tell, mut told) = tokio::sync::mpsc::channel(1);
+    ground.around.answers.elicitation = Some(Arc::new(move |_question| {
+        let tell = tell.clone();
+        Box::pin(async move {
+            let (open, closed) = tokio::sync::oneshot::channel::<()>();
+            tell.send(closed).await.unwrap();
+            std::future::pending::<()>().await;
+            drop(open);
+            Err(Refusal("nobody waits for ever".to_owned()))
+        })
+    }));
+    let servers = ground.connect(vec![locked(odd("odd", "withdraws-its-question"))]).await;
+    assert_eq!(echo(&servers, "odd", "hi").await.unwrap(), "hi");
+    let question = told.recv().await.unwrap();
+    assert_eq!(echo(&servers, "odd", "never mind").await.unwrap(), "never mind");
+    assert!(question.await.is_err(), "whoever was asked is left alone");
+    assert_eq!(echo(&servers, "odd", "on").await.unwrap(), "on");
 }
 
 #[tokio::test]

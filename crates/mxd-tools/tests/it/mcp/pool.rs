@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use mxd_core::manifest::{Program, Tools, Transport};
+use mxd_core::manifest::{Program, Sampling, Tools, Transport};
 use mxd_core::tool::SideEffect;
-use mxd_tools::mcp::{Pool, Servers, View, Wanted};
+use mxd_tools::mcp::{Answering, Pool, Refusal, Servers, View, Wanted};
 use mxd_tools::sandbox::Mode;
 
 use super::scene::{Ground, declared, echo, locked, odd, odd_server, program};
@@ -59,7 +59,7 @@ async fn agents_share_what_cannot_tell_them_apart() {
 
 #[tokio::test]
 async fn agents_do_not_share_what_can() {
-    let company = Company::new().await;
+    let mut company = Company::new().await;
     let writes = || {
         let mut wanted = blind();
         wanted.spec.tools = Tools::Declared(vec![declared("echo", SideEffect::Write)]);
@@ -73,6 +73,18 @@ async fn agents_do_not_share_what_can() {
     };
     let here =
         || Wanted { view: View::Nothing, ..locked(program("odd", odd_server(), &["tells-its-number", "."])) };
+    let samples = || {
+        let mut wanted = blind();
+        wanted.spec.sampling = Sampling::On;
+        wanted
+    };
+    assert!(company.share(samples).await, "nobody writes for it");
+    for ground in [&mut company.one, &mut company.two] {
+        let nobody = |_| Box::pin(async { Err(Refusal("no".to_owned())) }) as Answering;
+        ground.around.answers.sampling = Some(std::sync::Arc::new(nobody));
+    }
+    assert!(!company.share(samples).await, "each agent pays for itself");
+    assert!(company.share(blind).await);
     assert!(!company.share(writes).await);
     assert!(!company.share(sees).await);
     assert!(!company.share(names).await);

@@ -8,7 +8,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use mxd_core::manifest::{
-    Discovered, EnvName, LockedServer, Program, Reconnect, Remote, ServerSpec, Template, Tools, Transport,
+    Discovered, EnvName, LockedServer, Program, Reconnect, Remote, Sampling, ServerSpec, Template, Tools,
+    Transport,
 };
 use mxd_core::raw::RawJson;
 use mxd_core::tool::SideEffect;
@@ -283,4 +284,30 @@ async fn a_server_of_npm_is_reached_in_both_ways_of_http() {
         assert!(!resources.is_empty());
         servers.close().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_of_npm_has_a_model_write_where_its_entry_says_so() {
+    let folder = npm();
+    let mut ground = ground(Mode::Full, &folder).await;
+    ground.around.answers.sampling = Some(std::sync::Arc::new(|question| {
+        Box::pin(async move {
+            let asked = question.params["messages"][0]["content"]["text"].clone();
+            let text = format!("{} was asked: {asked}", question.server);
+            Ok(json!({ "role": "assistant", "content": { "type": "text", "text": text }, "model": "m" }))
+        })
+    }));
+    let everything = |sampling: Sampling| {
+        let spec = first_use("everything", "node", &[&index(&folder, "server-everything")]);
+        ServerSpec { sampling, ..spec }
+    };
+    let silent = accept(&ground, everything(Sampling::Off), SideEffect::Read).await;
+    let trigger = "trigger-sampling-request".parse().unwrap();
+    assert!(!silent.locked.unwrap().tools.contains_key(&trigger), "it is not told that a model would write");
+    let wanted = accept(&ground, everything(Sampling::On), SideEffect::Read).await;
+    let servers = ground.connect(vec![wanted]).await;
+    let args = json!({ "prompt": "roses", "maxTokens": 50 });
+    let said = call(&servers, "mcp:everything:trigger-sampling-request", args).await.unwrap();
+    assert!(said.contains("everything was asked: ") && said.contains("roses"), "{said}");
+    servers.close().await;
 }

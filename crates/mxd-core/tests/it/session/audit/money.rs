@@ -65,9 +65,10 @@ impl Money {
             assert!(promised <= budget.micros(), "{} promised {promised} of {budget}", node.id);
         }
         assert_eq!(accounts, self.granted, "money was made or lost: {:?}", commit.events());
-        for reservation in state.reservations().values() {
-            let asking = state.session(reservation.asker).asking();
-            assert!(asking.is_some(), "money is set aside for no call: {reservation:?}");
+        for (id, reservation) in state.reservations() {
+            let session = state.session(reservation.asker);
+            let is_wanted = session.asking().is_some() || session.samplings().contains_key(id);
+            assert!(is_wanted, "money is set aside for no call: {reservation:?}");
         }
         for event in commit.events() {
             if let EventBody::BudgetExceeded(_) = &event.body {

@@ -105,7 +105,8 @@ impl Turns {
         assert!(!seen.dropped, "the turn of {task} was dropped for nothing");
         assert_eq!(open, seen.open.iter().collect::<Vec<_>>(), "open calls of {task}");
         let reserved = state.reservations().values().filter(|one| one.asker == task).count();
-        assert_eq!(reserved, usize::from(session.asking().is_some()), "money set aside for calls of {task}");
+        let wanted = usize::from(session.asking().is_some()) + session.samplings().len();
+        assert_eq!(reserved, wanted, "money set aside for calls of {task}");
         let life = session.life();
         assert!(life.turns >= seen.life.turns && life.tokens >= seen.life.tokens, "what {task} used is used");
         assert!(seen.life.since.is_none() || life.since == seen.life.since, "it began when it began");

@@ -1,9 +1,10 @@
 //! Random models: sensible and silly words, calls of every tool, every way of stopping, and every way of failing.
 
-use mxd_core::decide::{Answer, AnswerItem, Cost, Failure, SessionOp};
+use mxd_core::decide::{Answer, AnswerItem, Cost, Failure, Sample, Sampled, SessionOp};
 use mxd_core::event::body::{StopReason, Terms, TurnPurpose, Usage};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
+use mxd_core::session::Load;
 
 use super::super::script::{self, malformed, mxd, run, text, thought, tool};
 use super::Play;
@@ -58,6 +59,33 @@ impl Play {
             cache_write_tokens: 0,
         };
         (usage, Cost::Known(price(&terms, read, written)))
+    }
+
+    /// A server wants the model to write.
+    pub(super) fn server_asks(&mut self, task: TaskId) {
+        self.named += 1;
+        let id = format!("01JZ00000000000000SMP{:05}", self.named).parse().expect("an id");
+        let (load, max_tokens) = (Load::text(self.below(4_000)), 1 + self.dice.below(1_000));
+        let sample = Sample { id, server: "notes".into(), load, max_tokens };
+        if self.tell(task, SessionOp::Sample(sample.clone())) {
+            self.samplings.push((task, sample));
+        }
+    }
+
+    /// What the model wrote for a server, with an honest bill.
+    pub(super) fn sampled(&mut self, task: TaskId, sample: &Sample) -> SessionOp {
+        let stop = if self.one_in(3) { StopReason::Cancelled } else { StopReason::EndTurn };
+        let terms = self.stage.state.session(task).terms().filter(|_| !self.one_in(4));
+        let (usage, cost) = match terms {
+            None => (Usage::default(), Cost::Unknown),
+            Some(terms) => {
+                let read = self.dice.below(sample.load.bytes + 1);
+                let written = self.dice.below(sample.max_tokens + 1);
+                let usage = Usage { input_tokens: read, output_tokens: written, ..Usage::default() };
+                (usage, Cost::Known(price(&terms, read, written)))
+            }
+        };
+        SessionOp::Sampled(Sampled { id: sample.id, stop, usage, cost })
     }
 
     fn failure(&mut self, task: TaskId, turn: u64) -> Failure {

@@ -56,6 +56,13 @@ impl Play {
             self.command_ends(task, command);
             return;
         }
+        if !self.samplings.is_empty() && self.one_in(3) {
+            let ended = self.below(self.samplings.len());
+            let (task, sample) = self.samplings.swap_remove(ended);
+            let op = self.sampled(task, &sample);
+            self.arrives(task, op);
+            return;
+        }
         if self.jobs.is_empty() {
             return;
         }
@@ -65,6 +72,11 @@ impl Play {
             Effect::CallModel { task, turn, purpose } => {
                 let op = self.model_comes_back(task, (turn, purpose), job.cancelled);
                 self.arrives(task, op);
+            }
+            // A server asks before it answers, and perhaps does not wait for what it asked for.
+            Effect::RunTool { task, .. } if self.one_in(4) => {
+                self.jobs.push(job);
+                self.server_asks(task);
             }
             Effect::RunTool { task, call, approved } => {
                 self.tool_comes_back(task, call, (approved, job.cancelled))
@@ -203,6 +215,11 @@ impl Play {
         if let Some((task, id)) = self.unanswered() {
             let (verdict, scope) = (Verdict::Allow, ApprovalScope::Once);
             self.act(Actor::User, Op::Session { task, op: SessionOp::Approve { id, verdict, scope } });
+            return true;
+        }
+        if let Some((task, sample)) = self.samplings.pop() {
+            let op = self.sampled(task, &sample);
+            self.tell(task, op);
             return true;
         }
         if let Some((task, command)) = self.background.pop() {
