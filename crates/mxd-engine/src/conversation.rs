@@ -73,20 +73,23 @@ fn events(log: &Log, task: TaskId, through: Seq) -> Result<Vec<Said>, ReadError>
     }
 }
 
-/// The last commit, up to `through`, by which the conversation of a task was thrown away; none when it never was.
+/// The last commit, up to `through`, by which the conversation of a task was thrown away; none when it never was, or when
+/// nothing of it is left.
 pub(crate) fn thrown_away(log: &Log, task: TaskId, through: Seq) -> Result<Option<Seq>, ReadError> {
     let ends = [EventKind::TaskReset, EventKind::ConversationCleared, EventKind::TaskDeleted];
     let name = task.to_string();
-    let (mut last, mut after) = (None, 0);
+    let (mut last, mut is_there, mut after) = (None, false, 0);
     loop {
         let commits = log.read_task(&name, after, PAGE)?;
         let Some(end) = commits.last() else { return Ok(last) };
         after = end.seq;
         for commit in commits.iter().take_while(|commit| commit.seq <= through.0) {
             let heads = split_events(&commit.events).into_iter().flatten().map(EventHead::parse);
-            let mut mine = heads.flatten().filter(|head| head.task == task);
-            if mine.any(|head| head.kind().is_some_and(|kind| ends.contains(&kind))) {
-                last = Some(Seq(commit.seq));
+            let mine = heads.flatten().filter(|head| head.task == task).filter_map(|head| head.kind());
+            let kinds: Vec<EventKind> = mine.collect();
+            is_there |= kinds.iter().any(|kind| kind.is_conversation());
+            if kinds.iter().any(|kind| ends.contains(kind)) {
+                last = is_there.then_some(Seq(commit.seq));
             }
         }
         if after >= through.0 {

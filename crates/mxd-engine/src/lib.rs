@@ -6,6 +6,9 @@ pub mod config;
 mod conversation;
 pub mod git;
 pub mod home;
+mod keyring;
 pub mod project;
 pub mod prompt;
 pub mod provision;
+
+pub use keyring::Keyring;

@@ -20,6 +20,7 @@ use crate::feed::{Feed, Feeds};
 use crate::guard::Doorway;
 use crate::limits;
 use crate::mcp::Mcp;
+use crate::telemetry::Telemetry;
 
 /// The daemon, as handlers see it. Cheap to clone.
 #[derive(Clone)]
@@ -54,6 +55,8 @@ pub(crate) struct Inner {
     pub(crate) document: Value,
     pub(crate) open_routes: HashSet<(Method, &'static str)>,
     pub(crate) mcp: Mcp,
+    /// Who is told what agents do.
+    pub(crate) telemetry: Option<Telemetry>,
     pub(crate) build: Build,
 }
 

@@ -21,6 +21,7 @@ use crate::feed::Feeds;
 use crate::guard::{Doorway, guard};
 use crate::listen::listen;
 use crate::mcp::{self, Mcp};
+use crate::telemetry::{Carrier, Collector, Telemetry};
 use crate::{clock, limits, page, routes};
 
 /// What a daemon is begun with.
@@ -36,6 +37,8 @@ pub struct Options {
     pub policy: Policy,
     /// Days after which a browser has to log in again.
     pub session_days: u16,
+    /// Who is told what agents do, if anybody.
+    pub collector: Option<Collector>,
     /// Which program this is.
     pub build: Build,
 }
@@ -96,6 +99,7 @@ pub struct Running {
     end: CancellationToken,
     stop: CancellationToken,
     app: App,
+    carrier: Option<Carrier>,
     serving: JoinHandle<()>,
     resuming: JoinHandle<()>,
 }
@@ -129,9 +133,10 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     let (router, document, open_routes) = routes::api().finish();
     let (ready, watched) = watch::channel(false);
     let end = CancellationToken::new();
+    let (telemetry, carrier) = options.collector.and_then(Telemetry::begin).unzip();
     let app = App::new(Inner {
         home: home.clone(),
-        feeds: Feeds::new(Arc::clone(&epoch)),
+        feeds: Feeds::new(Arc::clone(&epoch), telemetry.clone()),
         auth,
         doorway: Doorway::new(address, &options.names),
         epoch: Arc::clone(&epoch),
@@ -143,6 +148,7 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
         document,
         open_routes: open_routes.into_iter().collect(),
         mcp: Mcp::default(),
+        telemetry,
         build: options.build,
     });
     let contact = Contact { address, token, pid: std::process::id(), epoch: epoch.to_string() };
@@ -158,7 +164,10 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
     let serving = tokio::spawn(listen(listener, router, stop.clone()));
     let resuming = tokio::spawn(resume(app.clone()));
     tracing::info!(%address, %epoch, "the daemon listens");
-    Ok(Running { contact, data, home, ready: watched, end, stop, app, serving, resuming })
+    if !address.ip().is_loopback() {
+        tracing::warn!(%address, "others can reach this address; HTTP is not encrypted, so put TLS in front");
+    }
+    Ok(Running { contact, data, home, ready: watched, end, stop, app, carrier, serving, resuming })
 }
 
 /// Takes up what was going on, then lets everybody in.
@@ -203,6 +212,9 @@ impl Running {
         self.app.feeds.close().await;
         let _ended = self.serving.await;
         self.home.close().await;
+        if let Some(carrier) = self.carrier {
+            carrier.end().await;
+        }
         self.contact.remove(&self.data);
         tracing::info!("the daemon has ended");
     }

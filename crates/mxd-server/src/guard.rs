@@ -13,6 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 
 use crate::app::{App, fixed};
 use crate::auth::{Policy, Who};
+use crate::clock;
 use crate::fault::{Answer, Fault};
 
 /// The cookie of a browser's session.
@@ -95,10 +96,19 @@ fn stranger() -> Fault {
 /// Looks at every request.
 pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
     app.count_request();
+    // Only the pattern of the path: names that people chose, and what stands behind it, are not written.
+    let asked = tracing::enabled!(tracing::Level::DEBUG).then(|| {
+        let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
+        (request.method().clone(), path.unwrap_or_else(|| "the page".to_owned()), clock::now())
+    });
     let mut response = match admit(&app, request) {
         Ok(request) => next.run(request).await,
         Err(fault) => fault.into_response(),
     };
+    if let Some((method, path, began)) = asked {
+        let ms = clock::now().0.saturating_sub(began.0);
+        tracing::debug!(%method, path, status = response.status().as_u16(), ms, "answered");
+    }
     harden(response.headers_mut());
     response
 }

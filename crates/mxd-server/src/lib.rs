@@ -12,6 +12,7 @@ mod fault;
 mod feed;
 mod guard;
 mod history;
+mod journal;
 pub mod limits;
 mod listen;
 mod mcp;
@@ -19,12 +20,15 @@ mod metrics;
 mod page;
 mod routes;
 mod take;
+mod telemetry;
 mod view;
 
 pub use app::Build;
 pub use auth::{Contact, ContactError, Policy};
 pub use daemon::{Options, Running, StartError, serve};
+pub use journal::Journal;
 pub use listen::raise_file_limit;
+pub use telemetry::{Collector, CollectorError};
 
 /// The OpenAPI document of all routes.
 pub fn openapi() -> serde_json::Value {

@@ -47,6 +47,9 @@ pub const STREAMS: usize = 3_000;
 /// Commits that a client may be behind and still get one by one.
 pub const CATCH_UP_COMMITS: u64 = 20_000;
 
+/// Commits that are so new that they are in memory still: they were written since the feed last looked.
+pub const NEWS: u64 = 64;
+
 /// Commits read from disk at a time.
 pub const READ_COMMITS: usize = 256;
 
@@ -73,3 +76,30 @@ pub const HISTORY: usize = 50;
 
 /// Commits of the log that a search looks through, newest first.
 pub const SEARCH_COMMITS: u64 = 50_000;
+
+/// Spans that wait for the collector; more are dropped.
+pub const SPANS: usize = 2_048;
+
+/// Spans that are sent at once.
+pub const SPANS_AT_ONCE: usize = 256;
+
+/// Bytes of a text in a span.
+pub const SPAN_TEXT_BYTES: usize = 8 << 10;
+
+/// Models and kinds of values that are measured apart.
+pub const SERIES: usize = 500;
+
+/// How long spans are gathered before they are sent.
+pub const TELEMETRY_GATHER: Duration = Duration::from_secs(1);
+
+/// How long the collector may take for an answer.
+pub const TELEMETRY_PATIENCE: Duration = Duration::from_secs(10);
+
+/// How often the same spans are sent.
+pub const TELEMETRY_ATTEMPTS: u32 = 3;
+
+/// How long to wait before they are sent again; each time twice as long.
+pub const TELEMETRY_PAUSE: Duration = Duration::from_secs(1);
+
+/// How long the collector is waited for when the daemon ends.
+pub const TELEMETRY_FAREWELL: Duration = Duration::from_secs(2);

@@ -9,6 +9,7 @@ use mxd_engine::home::Standing;
 
 use crate::app::App;
 use crate::limits;
+use crate::telemetry::Telemetry;
 use crate::view::dollars;
 
 /// What there is at this moment.
@@ -79,5 +80,10 @@ pub(crate) fn text(app: &App) -> String {
         .map(|(status, count)| (format!("{{status=\"{status}\"}}"), count.to_string()))
         .collect();
     put("mxd_tasks", "gauge", "Tasks by status.", &tasks);
+    if let Some(counts) = app.telemetry.as_ref().map(Telemetry::counts) {
+        let (sent, dropped) = (counts.sent.load(Ordering::Relaxed), counts.dropped.load(Ordering::Relaxed));
+        put("mxd_spans_sent_total", "counter", "Spans that the collector took.", &one(sent));
+        put("mxd_spans_dropped_total", "counter", "Spans that it did not take.", &one(dropped));
+    }
     text
 }

@@ -112,8 +112,12 @@ impl Draft {
         &self.tasks
     }
 
-    /// Refuses what could not be read back.
-    pub(crate) fn check(&self) -> Result<(), AppendError> {
+    /// Whether a log takes it: what could not be read back is refused.
+    ///
+    /// # Errors
+    ///
+    /// When it is empty or too large.
+    pub fn check(&self) -> Result<(), AppendError> {
         if self.is_empty() {
             return Err(AppendError::Invalid { reason: "a commit needs at least one event".into() });
         }

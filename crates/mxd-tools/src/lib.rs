@@ -19,3 +19,4 @@ pub mod scope;
 pub mod secrets;
 pub mod serve;
 pub mod shell;
+pub mod tether;

@@ -1,12 +1,16 @@
 //! `mxd up` and `mxd daemon`: the daemon in the background, as a service or without one.
 
+use std::fmt::Write as _;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use mxd_core::show::one_line;
 use mxd_server::Contact;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
@@ -21,6 +25,10 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(50);
 /// The end of a log that is read.
 const TAIL: usize = 200;
+/// Characters of a line of it.
+const LINE_CHARS: usize = 2_000;
+/// Bytes of a log after which the next daemon begins another one; one older one is kept.
+const LOG_BYTES: u64 = 16 << 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct Up {
@@ -107,7 +115,7 @@ impl DaemonCommand {
                 }
             }
             Self::Status => return status(as_json).await,
-            Self::Logs { follow } => return logs(follow),
+            Self::Logs { follow } => return logs(follow, as_json),
         };
         say::answer(as_json, &json!({ "ok": true, "message": said }), || said.clone());
         Ok(())
@@ -126,7 +134,7 @@ async fn start(port: Option<u16>) -> Result<Daemon, Failure> {
     let data = data_folder()?;
     let wrong = |error: std::io::Error| Failure::new(format!("the daemon cannot be started: {error}"));
     fs::create_dir_all(&data).map_err(wrong)?;
-    let log = fs::OpenOptions::new().create(true).append(true).open(log_file(&data)).map_err(wrong)?;
+    let log = open_log(&log_file(&data)).map_err(wrong)?;
     let mut command = Command::new(std::env::current_exe().map_err(wrong)?);
     command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);
     if let Some(port) = port {
@@ -147,9 +155,20 @@ async fn start(port: Option<u16>) -> Result<Daemon, Failure> {
     tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| Err(ended(&data)))
 }
 
+/// The log of a daemon in the background, for its user alone.
+fn open_log(path: &Path) -> std::io::Result<fs::File> {
+    if fs::metadata(path).is_ok_and(|there| there.len() > LOG_BYTES) {
+        fs::rename(path, path.with_extension("log.old"))?;
+    }
+    fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path)
+}
+
 fn ended(data: &Path) -> Failure {
     let said = fs::read_to_string(log_file(data)).unwrap_or_default();
-    let last = said.lines().last().unwrap_or("it said nothing");
+    let said: Vec<&str> = said.lines().collect();
+    // A hint stands below what it is about.
+    let told = said.iter().rfind(|line| line.starts_with("error: ")).or(said.last());
+    let last = told.copied().unwrap_or("it said nothing");
     Failure::new(format!("the daemon did not start: {last}")).hint("`mxd daemon logs` shows all it said.")
 }
 
@@ -192,7 +211,8 @@ async fn status(as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn logs(follow: bool) -> Result<(), Failure> {
+/// Shows the end of what the daemon wrote: as it is for programs, as text for people.
+fn logs(follow: bool, as_json: bool) -> Result<(), Failure> {
     let file = log_file(&data_folder()?);
     if !file.exists() {
         return Err(Failure::not_found(format!("{} is not there", file.display()))
@@ -203,8 +223,33 @@ fn logs(follow: bool) -> Result<(), Failure> {
     if follow {
         tail.arg("-F");
     }
-    // From here on this process is `tail`.
-    Err(Failure::new(format!("tail: {}", tail.arg(&file).exec())))
+    tail.arg(&file);
+    let wrong = |error: std::io::Error| Failure::new(format!("tail: {error}"));
+    if as_json {
+        // From here on this process is `tail`.
+        return Err(wrong(tail.exec()));
+    }
+    let mut tail = tail.stdout(Stdio::piped()).spawn().map_err(wrong)?;
+    let written = tail.stdout.take().map(BufReader::new);
+    for line in written.into_iter().flat_map(BufReader::lines).map_while(Result::ok) {
+        say::line(in_words(&line));
+    }
+    tail.wait().map_err(wrong)?;
+    Ok(())
+}
+
+/// A line of the log for people. What is no JSON was written before there was a log, and stays as it is.
+fn in_words(line: &str) -> String {
+    let Ok(written) = serde_json::from_str::<Value>(line) else { return one_line(line, LINE_CHARS) };
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut words = format!("{} {:5} ", text(&written["timestamp"]), text(&written["level"]));
+    words.push_str(&text(&written["fields"]["message"]));
+    for (name, value) in written["fields"].as_object().into_iter().flatten() {
+        if name != "message" {
+            let _infallible = write!(words, "  {name}={}", text(value));
+        }
+    }
+    one_line(&words, LINE_CHARS)
 }
 
 fn log_file(data: &Path) -> PathBuf {
@@ -214,4 +259,16 @@ fn log_file(data: &Path) -> PathBuf {
 fn home() -> Result<PathBuf, Failure> {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     home.map(PathBuf::from).ok_or_else(|| Failure::new("HOME is not set"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_log_is_one_line_of_words() {
+        let written = r#"{"timestamp":"T","level":"WARN","fields":{"message":"a \u001b[31mred\nthing","code":"x","ms":3}}"#;
+        assert_eq!(in_words(written), "T WARN a [31mred thing code=x ms=3");
+        assert_eq!(in_words("error: it is taken"), "error: it is taken");
+    }
 }

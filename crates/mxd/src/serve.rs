@@ -1,17 +1,18 @@
 //! `mxd serve`: the daemon, in this terminal or under a supervisor.
 
+use std::io::IsTerminal as _;
 use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Args;
-use mxd_engine::config::{Config, Places};
+use clap::{Args, ValueEnum};
+use mxd_engine::Keyring;
+use mxd_engine::config::{Config, LogFormat, LogSettings, Places};
 use mxd_engine::git::Git;
 use mxd_engine::home::Setup;
-use mxd_server::{Build, Options, Policy};
+use mxd_server::{Build, Collector, Journal, Options, Policy};
 use mxd_tools::sandbox::User;
-use secrecy::SecretString;
-use tracing_subscriber::EnvFilter;
+use mxd_tools::secrets::Vault;
 
 use crate::client::{Failure, data_folder};
 use crate::doctor::launcher;
@@ -24,9 +25,10 @@ Examples:
   mxd serve                  on this machine, at port 7433, until Ctrl-C
   mxd serve --port 0         at any free port; `mxd health` says which
 
-MXD_LOG=debug says more. Data is kept in MXD_DATA_DIR, or in ~/.mxd. It ends on SIGTERM and SIGINT, and loses nothing on SIGKILL.")]
+What is not said here is taken from the settings: host, port, auth, log, telemetry. MXD_LOG=debug says more. Data is kept in
+MXD_DATA_DIR, or in ~/.mxd. It ends on SIGTERM and SIGINT, and loses nothing on SIGKILL.")]
 pub(crate) struct Serve {
-    /// The port; 0 takes a free one. Without it that of the settings, which is 7433 unless they say otherwise.
+    /// The port; 0 takes a free one. Otherwise that of the settings, which is 7433 unless they say another.
     #[arg(long, env = "MXD_PORT")]
     port: Option<u16>,
     /// The address to listen at. Anything but a loopback address can be reached by others, who need a login. Without
@@ -36,47 +38,65 @@ pub(crate) struct Serve {
     /// A further name by which browsers may call it, such as `workstation:7433`. Can be given more than once.
     #[arg(long, value_name = "NAME")]
     name: Vec<String>,
+    /// How it writes about itself: text for people, JSON for programs. Otherwise as the settings say: text on a terminal,
+    /// JSON elsewhere.
+    #[arg(long, value_name = "FORMAT")]
+    log_format: Option<Format>,
+}
+
+/// How the daemon writes about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Text,
+    Json,
 }
 
 impl Serve {
     pub(crate) fn run(self, as_json: bool) -> ExitCode {
-        logging(as_json);
         let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
             Ok(runtime) => runtime,
             Err(error) => return say::failure(error.to_string()),
         };
-        match runtime.block_on(self.serve()) {
+        match runtime.block_on(self.serve(as_json)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(failure) => failure.tell(as_json),
         }
     }
 
-    async fn serve(self) -> Result<(), Failure> {
+    async fn serve(self, as_json: bool) -> Result<(), Failure> {
         let data = data_folder()?;
-        let door = Door::of(&data)?;
-        let bind = SocketAddr::new(self.host.unwrap_or(door.host), self.port.unwrap_or(door.port));
+        let keyring = Keyring::of_environment();
+        let settings = settings(&data)?;
+        let format = match self.log_format {
+            Some(Format::Text) => LogFormat::Text,
+            Some(Format::Json) => LogFormat::Json,
+            None if as_json => LogFormat::Json,
+            None => settings.log.format,
+        };
+        let log = LogSettings { format, ..settings.log };
+        Journal { settings: log, vault: keyring.vault().clone() }.begin();
+        let collector = collector(&settings, keyring.vault());
+        let home = Setup {
+            data,
+            launcher: launcher(),
+            user: User::of_environment(),
+            keyring,
+            git: Git::from_environment(),
+        };
         let options = Options {
-            home: Setup {
-                data,
-                launcher: launcher(),
-                user: User::of_environment(),
-                lookup,
-                git: Git::from_environment(),
-            },
-            bind,
+            home,
+            bind: SocketAddr::new(self.host.unwrap_or(settings.host), self.port.unwrap_or(settings.port)),
             names: self.name,
-            policy: door.policy,
-            session_days: door.session_days,
+            policy: if settings.auth.enforced { Policy::Enforced } else { Policy::Open },
+            session_days: settings.auth.session_days,
+            collector,
             build: Build::default(),
         };
         let told = |error: mxd_server::StartError| Failure::new(error.to_string()).hint(error.hint());
         let running = mxd_server::serve(options).await.map_err(told)?;
-        if !running.address().ip().is_loopback() {
-            say::note(
-                "Others can reach this address; they need a login. HTTP is not encrypted: put TLS in front.",
-            );
+        if std::io::stderr().is_terminal() {
+            say::note(format!("http://{}", running.address()));
         }
-        say::note(format!("http://{}", running.address()));
         tokio::select! {
             asked = told_to_end() => asked?,
             () = running.asked_to_end() => {}
@@ -86,36 +106,20 @@ impl Serve {
     }
 }
 
-/// Where the daemon is reached and by whom, as the user's settings have it.
-struct Door {
-    host: IpAddr,
-    port: u16,
-    policy: Policy,
-    session_days: u16,
+/// Who is told what agents do. One that cannot be told anything keeps nobody from working.
+fn collector(settings: &Config, vault: &Vault) -> Option<Collector> {
+    let variable = |name: &str| std::env::var(name).ok();
+    Collector::find(&settings.telemetry, variable, vault).unwrap_or_else(|error| {
+        tracing::warn!(%error, hint = error.hint(), "no collector is told anything");
+        None
+    })
 }
 
-impl Door {
-    /// What the settings say. Those that cannot be read are not guessed at: they may close what a default leaves open.
-    fn of(data: &Path) -> Result<Self, Failure> {
-        let config = Config::load(&Places::user_only(data)).map_err(|problems| {
-            Failure::new(problems.to_string())
-                .hint("Each problem says what to do; `mxd doctor` lists them again.")
-        })?;
-        let policy = if config.auth.enforced { Policy::Enforced } else { Policy::Open };
-        Ok(Self { host: config.host, port: config.port, policy, session_days: config.auth.session_days })
-    }
-}
-
-/// A variable that the settings name.
-fn lookup(name: &str) -> Option<SecretString> {
-    std::env::var(name).ok().map(SecretString::from)
-}
-
-/// What the daemon says about itself, on standard error: for people, or for programs.
-fn logging(as_json: bool) {
-    let filter = EnvFilter::try_from_env("MXD_LOG").unwrap_or_else(|_| EnvFilter::new("info"));
-    let builder =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_target(false);
-    // A second subscriber cannot be set, and there is none before.
-    let _set = if as_json { builder.json().try_init() } else { builder.with_ansi(false).try_init() };
+/// What the user settled about the daemon. With settings that cannot be read there is none: what it would listen at, and
+/// who would be let in, would be a guess.
+fn settings(data: &Path) -> Result<Config, Failure> {
+    Config::load(&Places::user_only(data)).map_err(|problems| {
+        Failure::new(problems.to_string())
+            .hint("Each problem says what to do; `mxd doctor` lists them again.")
+    })
 }

@@ -1,6 +1,7 @@
 //! Other programs, run so that they cannot run away: a folder, an input, no variables but the path, and limits.
 
 use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -10,6 +11,9 @@ use tokio::process::Command;
 
 /// What a program may say on its standard error before the rest is dropped.
 const COMPLAINT_BYTES: u64 = 64 << 10;
+
+/// The signal of a program that has used up its time on the processor, on Linux and macOS alike.
+const SIGXCPU: i32 = 24;
 
 /// A program to run once.
 pub(crate) struct Child<'a> {
@@ -99,6 +103,9 @@ impl Child<'_> {
                 return Err(ChildError::TooMuch(shown.clone(), most));
             }
             let status = child.wait().await.map_err(failed)?;
+            if status.signal() == Some(SIGXCPU) {
+                return Err(ChildError::TooLong(shown.clone(), self.bounds.time.as_secs()));
+            }
             let complaint = String::from_utf8_lossy(&complaint).trim().to_owned();
             Ok(Ended { status, output, complaint })
         };
@@ -110,8 +117,12 @@ impl Child<'_> {
 impl Bounds {
     /// Limits that the system enforces, and then the program. Where a system does not know one of them, time is left.
     fn script(&self) -> String {
+        let seconds = self.time.as_secs().max(1);
         let mut limits = vec![
-            format!("-t {}", self.time.as_secs().max(1)),
+            // A busy program may meet its time on the processor before the clock's. The softer limit ends it by a
+            // signal that says so; the harder one is for programs that do not listen.
+            format!("-S -t {seconds}"),
+            format!("-H -t {}", seconds + 1),
             // In blocks of 512 bytes, and memory in those of 1,024.
             format!("-f {}", self.file_bytes / 512),
             "-c 0".to_owned(),

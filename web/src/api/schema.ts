@@ -202,6 +202,16 @@ export type Diff = {
   truncated: boolean;
 };
 
+/** How much a task has changed. */
+export type DiffView = {
+  /** Files that differ. */
+  files: number;
+  /** Lines that are new. */
+  additions: number;
+  /** Lines that are gone. */
+  deletions: number;
+};
+
 /** A message, written anew. */
 export type Edit = {
   messageId: string;
@@ -334,6 +344,10 @@ export type Ledger = {
   hasMore: boolean;
 };
 
+export type LetGo = {
+  cancelled: boolean;
+};
+
 /** What a task has used in all its life. */
 export type LifeView = {
   turns: number;
@@ -452,8 +466,6 @@ export type NewProject = {
 
 /** The two kinds of nodes. */
 export type NodeKindName = "task" | "folder";
-
-export type PersistenceName = "reset" | "continue";
 
 /** A picture. */
 export type Picture = {
@@ -626,7 +638,7 @@ export type TaskPatch = {
   title?: string;
   description?: string;
   color?: string;
-  status?: StatusName;
+  status?: "draft" | "pending" | "in_progress" | "verify" | "passed" | "failed" | "closed";
   /** True makes it a draft, false makes a draft ready. */
   draft?: boolean;
   /** The new node above. */
@@ -635,7 +647,7 @@ export type TaskPatch = {
   index?: number;
   budgetUsd?: number;
   after?: string[];
-  persistent?: PersistenceName;
+  persistent?: "reset" | "continue";
 };
 
 /** A node of the tree. */
@@ -669,6 +681,10 @@ export type TaskView = {
   after?: string[];
   /** Commands that have to succeed before it can be passed. */
   checks?: string[];
+  /** The manifest its agent works under, a file of the repository. */
+  manifest?: string;
+  /** The skill its agent works by. */
+  skill?: string;
   agent?: AgentView;
   /** The newest thing said or done. */
   lastLine?: string;
@@ -682,6 +698,8 @@ export type TaskView = {
   background?: string[];
   context?: ContextView;
   life?: LifeView;
+  /** What it has changed so far, as far as that is known without asking git. */
+  diff?: DiffView;
 };
 
 /** A node to be created. */
@@ -702,7 +720,11 @@ export type TaskWish = {
   /** Commands that have to succeed before it can be passed. */
   checks?: string[];
   /** What closing it does, if it is to come back. */
-  persistent?: PersistenceName;
+  persistent?: "reset" | "continue";
+  /** The manifest its agent works under, a file of the repository: it only takes away from what the task above has. */
+  manifest?: string;
+  /** The skill its agent works by. */
+  skill?: string;
   /** How many children stand before it; otherwise it is the last. */
   index?: number;
 };

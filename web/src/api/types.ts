@@ -188,6 +188,9 @@ export interface DeltaMessage {
   state?: string;
   toolCallId?: string;
   message?: string;
+  files?: number;
+  additions?: number;
+  deletions?: number;
 }
 
 export interface ServerTool {

@@ -199,6 +199,12 @@ function takeDelta(state: ProjectState, delta: DeltaMessage): ProjectState {
       const context = { tokens: delta.inputTokens, window: delta.contextWindow, estimated: delta.estimated ?? false };
       return { ...state, tasks: { ...state.tasks, [task.id]: { ...task, context } } };
     }
+    case "diff": {
+      const task = state.tasks[delta.task];
+      if (task === undefined || delta.files === undefined) return state;
+      const diff = { files: delta.files, additions: delta.additions ?? 0, deletions: delta.deletions ?? 0 };
+      return { ...state, tasks: { ...state.tasks, [task.id]: { ...task, diff } } };
+    }
     default:
       return state;
   }

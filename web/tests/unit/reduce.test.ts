@@ -108,6 +108,12 @@ describe("reduce", () => {
     expect(after(snapshot(1), output, snapshot(1)).live).toEqual({});
   });
 
+  it("takes what a task has changed when it is told", () => {
+    const told: Message = { kind: "delta", data: { task: "b", type: "diff", files: 2, additions: 7, deletions: 1 } };
+    expect(after(snapshot(1), told).tasks["b"]?.diff).toEqual({ files: 2, additions: 7, deletions: 1 });
+    expect(after(snapshot(1), { kind: "delta", data: { task: "gone", type: "diff", files: 1 } }).tasks["gone"]).toBeUndefined();
+  });
+
   it("does not grow with the time it is open", () => {
     let state = after(snapshot(0), newest([], "1-0"));
     for (let seq = 1; seq <= LIMITS.eventsKept * 2; seq += 1) state = reduce(state, commit(seq));

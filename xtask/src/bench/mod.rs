@@ -58,8 +58,9 @@ fn measure(bench: &Bench, args: &BenchArgs) -> Result<Report, String> {
 }
 
 fn step(bench: &Bench, args: &BenchArgs) -> Step {
-    let package = Step::cargo("bench -p").arg(bench.package);
-    let step = bench.targets.iter().fold(package, |step, target| step.arg("--bench").arg(*target));
+    // As parts of the workspace they share what is built; one package alone would have its dependencies anew.
+    let cargo = Step::cargo("bench --workspace");
+    let step = bench.targets.iter().fold(cargo, |step, target| step.arg("--bench").arg(*target));
     let flags = [("--quick", args.quick), ("--peers", args.peers && bench.has_peers)];
     let mut flags = flags.into_iter().filter(|(_, wanted)| *wanted).map(|(flag, _)| flag).peekable();
     let step = if flags.peek().is_some() { step.arg("--") } else { step };
@@ -73,10 +74,10 @@ mod tests {
     #[test]
     fn quick_reaches_the_bench_target() {
         let mut args = BenchArgs { name: None, json: false, quick: false, peers: false };
-        assert_eq!(step(&BENCHES[0], &args).to_string(), "cargo bench -p mxd-store --bench log");
+        assert_eq!(step(&BENCHES[0], &args).to_string(), "cargo bench --workspace --bench log");
         args.quick = true;
-        assert_eq!(step(&BENCHES[0], &args).to_string(), "cargo bench -p mxd-store --bench log -- --quick");
-        let both = "cargo bench -p mxd-llm --bench models --bench allocations -- --quick";
+        assert_eq!(step(&BENCHES[0], &args).to_string(), "cargo bench --workspace --bench log -- --quick");
+        let both = "cargo bench --workspace --bench models --bench allocations -- --quick";
         assert_eq!(step(&BENCHES[1], &args).to_string(), both);
     }
 
@@ -86,7 +87,7 @@ mod tests {
         let commands: Vec<String> = BENCHES.iter().map(|bench| step(bench, &args).to_string()).collect();
         let with: Vec<_> =
             commands.iter().filter(|command| command.ends_with("-- --quick --peers")).collect();
-        assert_eq!(with, ["cargo bench -p mxd-engine --bench agents -- --quick --peers"]);
+        assert_eq!(with, ["cargo bench --workspace --bench agents -- --quick --peers"]);
     }
 
     #[test]

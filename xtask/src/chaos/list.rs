@@ -75,6 +75,27 @@ pub(super) const CHAOS: &[Chaos] = &[
         description: "SIGKILL the engine while ten agents work, again and again: they end as if nobody had",
     },
     Chaos {
+        name: "messages",
+        package: "mxd-server",
+        target: "it",
+        filter: "kills::",
+        description: "post 10,000 messages to a daemon that is killed again and again: each is there once",
+    },
+    Chaos {
+        name: "crowd",
+        package: "mxd-server",
+        target: "it",
+        filter: "crowd::",
+        description: "a thousand live streams beside a hundred agents that talk: all hear everything, once, in order",
+    },
+    Chaos {
+        name: "http",
+        package: "mxd-server",
+        target: "it",
+        filter: "fuzz::",
+        description: "thousands of requests made from the OpenAPI document, fitting and not",
+    },
+    Chaos {
         name: "forge",
         package: "tachyon",
         target: "clients",

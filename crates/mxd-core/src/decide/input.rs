@@ -124,6 +124,8 @@ pub enum Op {
         /// What there is to report.
         message: Message,
     },
+    /// Several of these, one after the other: all of them or none.
+    Together(Vec<Op>),
     /// Something about the session of a task.
     Session {
         /// Which task.

@@ -19,6 +19,7 @@ mod release;
 mod report;
 mod session;
 mod text;
+mod together;
 
 pub use self::input::{
     Actor, DescriptionEdit, Input, NewFolder, NewRoot, NewTask, Op, Place, Post, Reach, TaskPatch,
@@ -43,6 +44,17 @@ pub struct Decision {
     pub events: Vec<Event>,
     /// What is to be done in the world now.
     pub effects: Vec<Effect>,
+}
+
+impl Decision {
+    /// The same, if it fits into one line of the log.
+    fn fitting(self, limits: &Limits) -> Result<Self, Refusal> {
+        let texts = self.events.iter().map(Event::to_json);
+        let bytes =
+            texts.map(|text| text.map_or(usize::MAX, |text| text.len())).fold(0, usize::saturating_add);
+        let limit = limits.decision_bytes;
+        if bytes > limit { Err(Refusal::TooMuchAtOnce { bytes, limit }) } else { Ok(self) }
+    }
 }
 
 /// Something to be done outside, as data.
@@ -149,7 +161,11 @@ pub enum Alarm {
 /// Decides an input. Pure: the same state, limits and input always give the same answer.
 pub fn decide(state: &State, limits: &Limits, input: Input) -> Result<Decision, Refusal> {
     let Input { at, actor, fresh, op } = input;
-    let mut plan = Plan::new(state, limits, Asked { actor, at, fresh });
+    let asked = Asked { actor, at, fresh };
+    if let Op::Together(ops) = op {
+        return together::decide(state, limits, (asked, ops));
+    }
+    let mut plan = Plan::new(state, limits, asked);
     apply_op(&mut plan, op)?;
     plan.into_decision()
 }
@@ -173,5 +189,7 @@ fn apply_op(plan: &mut Plan<'_>, op: Op) -> Result<(), Refusal> {
         Op::Report { id, to, message } => report::report(plan, id, to, message),
         Op::ConsumeMessages { task, ids } => consume::consume(plan, task, ids),
         Op::Session { task, op } => session::decide(plan, task, op),
+        // Each of them needs the state that the one before it leaves, which a plan does not have.
+        Op::Together(_) => Err(Refusal::Nested),
     }
 }

@@ -75,11 +75,7 @@ impl<'a> Plan<'a> {
     pub(super) fn into_decision(mut self) -> Result<Decision, Refusal> {
         self.prune_discarded();
         session::call_queued(&mut self);
-        let texts = self.decision.events.iter().map(Event::to_json);
-        let bytes =
-            texts.map(|text| text.map_or(usize::MAX, |text| text.len())).fold(0, usize::saturating_add);
-        let limit = self.limits.decision_bytes;
-        if bytes > limit { Err(Refusal::TooMuchAtOnce { bytes, limit }) } else { Ok(self.decision) }
+        self.decision.fitting(self.limits)
     }
 
     pub(super) fn tree(&self) -> &'a Tree {
@@ -113,6 +109,11 @@ impl<'a> Plan<'a> {
 
     pub(super) fn new_id<I: Id>(&mut self) -> I {
         self.fresh.issue()
+    }
+
+    /// The ids that are left.
+    pub(super) fn fresh(&self) -> Fresh {
+        self.fresh.clone()
     }
 
     pub(super) fn emit(&mut self, task: TaskId, body: impl Into<EventBody>) {

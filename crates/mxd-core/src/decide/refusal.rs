@@ -77,6 +77,8 @@ pub enum Refusal {
     TooManyWaiters { dependency: TaskId, limit: usize },
     #[error("this would be {bytes} bytes of events at once, more than {limit}")]
     TooMuchAtOnce { bytes: usize, limit: usize },
+    #[error("several wishes at once cannot hold several wishes at once")]
+    Nested,
     #[error("{task} cannot end itself while {unread} message(s) for it are unread")]
     UnreadMessages { task: TaskId, unread: usize },
     #[error("{task} cannot wait for {dependency}: that one waits for it, directly or through others")]
@@ -149,6 +151,7 @@ impl Refusal {
             Self::AncestorDependency { .. } => "ancestor_dependency",
             Self::TooManyWaiters { .. } => "too_many_waiters",
             Self::TooMuchAtOnce { .. } => "too_much_at_once",
+            Self::Nested => "nested",
             Self::UnreadMessages { .. } => "unread_messages",
             Self::RootExists { .. } => "root_exists",
             Self::IsRoot { .. } => "is_root",
@@ -214,6 +217,7 @@ impl Refusal {
             }
             Self::TooManyWaiters { .. } => "Wait for one of the tasks that wait for it already.",
             Self::TooMuchAtOnce { .. } => "Do it in parts.",
+            Self::Nested => "Put all of them into one list.",
             Self::UnreadMessages { .. } => "Read them first.",
             Self::RootExists { .. } => "Create tasks below it.",
             Self::IsRoot { .. } => "Choose a node below the root, or remove the whole project.",

@@ -30,6 +30,7 @@ mod round_trip;
 mod rounds;
 mod session;
 mod status;
+mod together;
 mod tool;
 mod vocabulary;
 mod world;

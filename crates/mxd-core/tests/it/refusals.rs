@@ -136,6 +136,7 @@ fn all() -> Vec<Refusal> {
         Refusal::AncestorDependency { dependency },
         Refusal::TooManyWaiters { dependency, limit: 1_000 },
         Refusal::TooMuchAtOnce { bytes: 5_000_000, limit: 3_145_728 },
+        Refusal::Nested,
         Refusal::UnreadMessages { task, unread: 1 },
         Refusal::NotAReport { kind: MessageKind::User, by: "the daemon" },
         Refusal::NotAbove { task, about: task },

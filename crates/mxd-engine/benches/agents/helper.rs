@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::ground::{make_repository, write_settings};
+use crate::ground::repository::{make_repository, write_settings};
 use crate::model::Model;
 
 /// What the kernel counts processor time in, of a second.

@@ -10,6 +10,7 @@ mod desk;
 mod elicit;
 mod errand;
 mod launch;
+mod leftovers;
 mod merge;
 mod model;
 mod neighbours;
@@ -37,7 +38,6 @@ use mxd_store::Log;
 use mxd_tools::plane::Plane;
 use mxd_tools::proxy::Proxy;
 use mxd_tools::sandbox::{Sandbox, User};
-use secrecy::SecretString;
 use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -45,11 +45,13 @@ use tokio_util::task::TaskTracker;
 use self::depot::Depot;
 pub use self::depot::SupplyError;
 use self::desk::Desk;
+pub(crate) use self::leftovers::Unwanted;
 pub use self::neighbours::{Neighbour, Neighbours};
 pub use self::user::Merge;
 use crate::clock;
 use crate::config::Config;
 use crate::git::Repository;
+use crate::keyring::Keyring;
 use crate::project::{Shown, Wish};
 
 /// What the agents of a project work with.
@@ -65,8 +67,8 @@ pub struct Surroundings {
     pub sandbox: Sandbox,
     /// Whose tools they use.
     pub user: User,
-    /// How variables that the settings name are looked up.
-    pub lookup: fn(&str) -> Option<SecretString>,
+    /// Where credentials come from.
+    pub keyring: Keyring,
     /// The other projects.
     pub neighbours: Neighbours,
 }
@@ -81,6 +83,7 @@ pub(crate) struct Parts {
     pub(crate) shown: Arc<Shown>,
     pub(crate) wishes: mpsc::Sender<Wish>,
     pub(crate) deltas: broadcast::Sender<Delta>,
+    pub(crate) unwanted: Unwanted,
 }
 
 /// The agents. Cheap to clone.
@@ -101,6 +104,8 @@ struct Inner {
     proxy: tokio::sync::Mutex<Option<Arc<Proxy>>>,
     /// Tasks in whose worktrees somebody has worked since the start.
     visited: Mutex<HashSet<TaskId>>,
+    /// What is to be gone, also when that is done: whether it is, nobody writes down.
+    unwanted: Mutex<Unwanted>,
     work: TaskTracker,
     closing: CancellationToken,
     /// Cancelled when everything begins again.
@@ -108,8 +113,9 @@ struct Inner {
 }
 
 impl Agents {
-    pub(crate) fn new(parts: Parts) -> Self {
+    pub(crate) fn new(mut parts: Parts) -> Self {
         let closing = CancellationToken::new();
+        let unwanted = Mutex::new(std::mem::take(&mut parts.unwanted));
         let inner = Inner {
             depot: Depot::new(&parts.data),
             waiting: Mutex::default(),
@@ -118,6 +124,7 @@ impl Agents {
             desks: Mutex::default(),
             providers: Mutex::default(),
             visited: Mutex::default(),
+            unwanted,
             work: TaskTracker::new(),
             era: Mutex::new(closing.child_token()),
             closing,
@@ -154,7 +161,9 @@ impl Agents {
     /// Tells the desks what has become durable.
     pub(crate) fn observe(&self, seq: Seq, at: Millis, events: &[Event]) {
         let desks = self.desks();
+        let mut unwanted = self.inner.unwanted.lock().unwrap_or_else(PoisonError::into_inner);
         for event in events {
+            unwanted.note(event);
             if let Some(desk) = desks.get(&event.task) {
                 desk.hear((seq, at, event.clone()));
             }
@@ -193,7 +202,10 @@ impl Agents {
             Effect::RemoveWorktree { task, path, branch } => {
                 self.spawn(self.clone().remove_worktree(task, (path, branch)));
             }
-            Effect::PruneConversation { task } => self.prune(task, decided),
+            Effect::PruneConversation { task } => {
+                let log = self.parts().log.clone();
+                self.inner.work.spawn_blocking(move || remove::prune(&log, task, decided));
+            }
         }
     }
 
@@ -256,6 +268,7 @@ impl Agents {
         self.inner.work.close();
         self.drop_everything().await;
         self.inner.work.wait().await;
+        self.surroundings().repository.settled().await;
         self.inner.proxy.lock().await.take();
     }
 }

@@ -148,9 +148,9 @@ impl Agents {
         if let Some(provider) = providers.get(&model.group) {
             return Ok(provider.clone());
         }
-        let lookup = self.surroundings().lookup;
+        let keyring = &self.surroundings().keyring;
         let config = model
-            .provider(&lookup)
+            .provider(&|name| keyring.get(name))
             .map_err(|error| LlmError::new(Class::Config, format!("{error}. {}", error.hint())))?;
         let provider = Provider::new(config)?;
         providers.insert(model.group.clone(), provider.clone());

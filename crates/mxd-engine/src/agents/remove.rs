@@ -6,7 +6,7 @@ use mxd_core::commit::Seq;
 use mxd_core::decide::SessionOp;
 use mxd_core::event::EventKind;
 use mxd_core::id::TaskId;
-use mxd_store::Prune;
+use mxd_store::{Log, Prune};
 
 use super::Agents;
 use crate::clock;
@@ -38,33 +38,26 @@ impl Agents {
         };
         self.report(task, op).await;
     }
+}
 
-    /// Removes from the log what of a task's conversation was thrown away by this commit or before it. What came since
-    /// is another conversation, and stays.
-    pub(crate) fn prune(&self, task: TaskId, decided: Seq) {
-        let log = self.parts().log.clone();
-        self.inner.work.spawn_blocking(move || {
-            let through = match conversation::thrown_away(&log, task, decided) {
-                Ok(Some(through)) => through.0,
-                Ok(None) => return,
-                Err(error) => {
-                    tracing::warn!(%task, %error, "a conversation could not be removed from the log");
-                    return;
-                }
-            };
-            let types: Vec<&str> =
-                EventKind::ALL.iter().filter(|kind| kind.is_conversation()).map(|kind| kind.name()).collect();
-            let name = task.to_string();
-            let prune = Prune {
-                task: &name,
-                through,
-                types: &types,
-                why: "the conversation was thrown away",
-                at: clock::now().0,
-            };
-            if let Err(error) = log.prune(&prune) {
-                tracing::warn!(%task, %error, "a conversation could not be removed from the log");
-            }
-        });
+/// Removes from the log what of a task's conversation was thrown away by this commit or before it. What came since is
+/// another conversation, and stays.
+pub(super) fn prune(log: &Log, task: TaskId, decided: Seq) {
+    if let Err(error) = try_prune(log, task, decided) {
+        tracing::warn!(%task, %error, "a conversation could not be removed from the log; the next start tries again");
     }
+}
+
+fn try_prune(log: &Log, task: TaskId, decided: Seq) -> Result<(), Box<dyn std::error::Error>> {
+    let Some(through) = conversation::thrown_away(log, task, decided)? else { return Ok(()) };
+    let types: Vec<&str> =
+        EventKind::ALL.iter().filter(|kind| kind.is_conversation()).map(|kind| kind.name()).collect();
+    log.prune(&Prune {
+        task: &task.to_string(),
+        through: through.0,
+        types: &types,
+        why: "the conversation was thrown away",
+        at: clock::now().0,
+    })?;
+    Ok(())
 }

@@ -173,13 +173,13 @@ impl Agents {
         let roots = vec![place.root.path.clone()];
         let way = self.way_out(remit.effects).await.map_err(RoomError::from)?;
         let agent = Agent { network: way.network, ..self.agent(place, &self.scratch(task)) };
-        let lookup = self.surroundings().lookup;
+        let keyring = self.surroundings().keyring.clone();
         Ok(mcp::Surroundings {
             sandbox: self.surroundings().sandbox.clone(),
             agent: agent.held_to(remit.effects),
             packages: Some(self.packages()?),
             proxy_env: way.env,
-            secrets: Arc::new(lookup),
+            secrets: Arc::new(move |name| keyring.get(name)),
             answers: mcp::Answers { roots, sampling: None, elicitation: Some(self.asker(task)) },
             plain_http: Vec::new(),
             limits: mcp::Limits::default(),

@@ -43,6 +43,11 @@ impl Agents {
         self.commands(task).await.is_some_and(|commands| commands.kill(name))
     }
 
+    /// Lets an agent go on that waits for a command in the background; whether it waited.
+    pub(crate) async fn let_go(&self, task: TaskId, name: &str) -> bool {
+        self.commands(task).await.is_some_and(|commands| commands.let_go(name))
+    }
+
     /// The commands of a task that is at work.
     async fn commands(&self, task: TaskId) -> Option<Processes> {
         let desk = self.desks().get(&task).map(Arc::clone)?;

@@ -222,6 +222,10 @@ impl Found<'_> {
         if host.is_some_and(|host| host.parse::<IpAddr>().is_err()) {
             self.add("/host", Fault::Host);
         }
+        let collector = self.at("/telemetry/endpoint").and_then(Value::as_str);
+        if let Some(Err(fault)) = collector.map(|text| check_url(text, false)) {
+            self.add("/telemetry/endpoint", fault);
+        }
     }
 
     fn models(&mut self) {

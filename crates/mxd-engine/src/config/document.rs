@@ -96,6 +96,10 @@ pub(super) struct Document {
     pub(super) port: Option<u16>,
     /// Who may use the page and the HTTP interface.
     pub(super) auth: AuthPart,
+    /// What the daemon writes about itself.
+    pub(super) log: LogPart,
+    /// Whom the daemon tells what agents did, in the words of OpenTelemetry.
+    pub(super) telemetry: TelemetryPart,
     /// Tells agents that the project they work on is the program that runs them.
     pub(super) self_bootstrap: Option<bool>,
 }
@@ -236,6 +240,75 @@ pub(super) struct AuthPart {
     /// Days after which a browser has to log in again.
     #[schemars(range(min = 1, max = 365))]
     pub(super) session_days: Option<u16>,
+}
+
+/// What the daemon writes about itself.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(inline)]
+pub(super) struct LogPart {
+    /// `text` for people, `json` for programs, `auto` for whichever reads: text on a terminal, JSON elsewhere.
+    pub(super) format: Option<LogFormat>,
+    /// How much of it. MXD_LOG says it in more detail, and wins.
+    pub(super) level: Option<LogLevel>,
+}
+
+/// For whom the daemon writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum LogFormat {
+    /// For whoever reads: people on a terminal, programs elsewhere.
+    #[default]
+    Auto,
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// How much the daemon writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum LogLevel {
+    /// What went wrong.
+    Error,
+    /// And what may go wrong.
+    Warn,
+    /// And what happens to the daemon.
+    #[default]
+    Info,
+    /// And every request.
+    Debug,
+    /// And everything that its parts say.
+    Trace,
+}
+
+impl LogLevel {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// Whom the daemon tells what agents did.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+#[schemars(inline)]
+pub(super) struct TelemetryPart {
+    /// The address of a collector that takes OTLP over HTTP, such as `http://127.0.0.1:4318`. Without it, and without
+    /// OTEL_EXPORTER_OTLP_ENDPOINT, nobody is told anything. Headers that it wants stand in OTEL_EXPORTER_OTLP_HEADERS.
+    #[schemars(length(min = 1, max = MAX_NAME))]
+    pub(super) endpoint: Option<String>,
+    /// Whether it is also told what was said: prompts, answers, and the arguments and results of tools.
+    pub(super) content: Option<bool>,
 }
 
 fn models_schema(_: &mut SchemaGenerator) -> Schema {

@@ -89,6 +89,10 @@ pub const KEYS: &[Key] = &[
     key("port", MayNot, Replace),
     key("auth.enforced", MayNot, Replace),
     key("auth.sessionDays", MayNot, Replace),
+    key("log.format", MayNot, Replace),
+    key("log.level", MayNot, Replace),
+    key("telemetry.endpoint", MayNot, Replace),
+    key("telemetry.content", MayNot, Replace),
     key("selfBootstrap", MayNot, Replace),
 ];
 
@@ -150,6 +154,8 @@ pub fn defaults() -> Value {
         "host": DEFAULT_HOST.to_string(),
         "port": DEFAULT_PORT,
         "auth": { "enforced": true, "sessionDays": DEFAULT_SESSION_DAYS },
+        "log": { "format": "auto", "level": "info" },
+        "telemetry": { "content": false },
         "selfBootstrap": false,
     })
 }

@@ -24,13 +24,16 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use agent::{AgentModel, AgentModelError, ReachError, Role};
-pub use document::{AuthGroup, OpenAiWire, ProviderName};
+pub use document::{AuthGroup, LogFormat, LogLevel, OpenAiWire, ProviderName};
 pub use keys::{KEYS, Key, Repository, defaults};
 pub use layer::{FILE, FOLDER, Layer, Origin, Places};
 pub use problem::{Fault, Problem, Problems};
 pub use schema::schema;
 pub use secret::{Secret, SecretError};
-pub use settled::{AgentLimits, Auth, Compaction, Config, ConfiguredServer, SandboxSettings, Thresholds};
+pub use settled::{
+    AgentLimits, Auth, Compaction, Config, ConfiguredServer, LogSettings, SandboxSettings, TelemetrySettings,
+    Thresholds,
+};
 pub use write::{WriteError, patch, set, unset, value_of};
 
 /// One line of what holds: a key, its value as far as it can be shown, and where it comes from.

@@ -14,7 +14,7 @@ use mxd_tools::sandbox::{Limits as SandboxLimits, Mode};
 use mxd_tools::scope::{Access, Root};
 use serde_json::Value;
 
-use super::document::{AuthGroup, Document, SandboxPart};
+use super::document::{AuthGroup, Document, LogFormat, LogLevel, SandboxPart};
 use super::keys;
 use super::layer::{Layer, Origin};
 use super::merge::{self, Merged};
@@ -72,6 +72,10 @@ pub struct Config {
     pub port: u16,
     /// Who may use it.
     pub auth: Auth,
+    /// What the daemon writes about itself.
+    pub log: LogSettings,
+    /// Whom it tells what agents did.
+    pub telemetry: TelemetrySettings,
     /// Whether the project is the program that runs it.
     pub self_bootstrap: bool,
     pub(super) merged: Merged,
@@ -155,6 +159,24 @@ pub struct Auth {
     pub enforced: bool,
     /// Days after which a browser has to log in again.
     pub session_days: u16,
+}
+
+/// What the daemon writes about itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LogSettings {
+    /// For whom.
+    pub format: LogFormat,
+    /// How much.
+    pub level: LogLevel,
+}
+
+/// Whom the daemon tells what agents did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TelemetrySettings {
+    /// The address of a collector; none is told nothing.
+    pub endpoint: Option<String>,
+    /// Whether it is told what was said, too.
+    pub content: bool,
 }
 
 /// Makes one of all layers. They were checked one by one; what is found here comes of putting them together.
@@ -254,6 +276,14 @@ fn settings(document: Document, parts: Parts, merged: Merged) -> Config {
         auth: Auth {
             enforced: auth.enforced.unwrap_or(true),
             session_days: auth.session_days.unwrap_or(keys::DEFAULT_SESSION_DAYS),
+        },
+        log: LogSettings {
+            format: document.log.format.unwrap_or_default(),
+            level: document.log.level.unwrap_or_default(),
+        },
+        telemetry: TelemetrySettings {
+            endpoint: document.telemetry.endpoint,
+            content: document.telemetry.content.unwrap_or(false),
         },
         self_bootstrap: document.self_bootstrap.unwrap_or(false),
         merged,

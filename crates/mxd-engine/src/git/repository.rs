@@ -207,6 +207,11 @@ impl Repository {
             .map_err(GitError::file("write", &path))
     }
 
+    /// Waits until nothing that was broken off changes anything any more.
+    pub(crate) async fn settled(&self) {
+        self.git.settled().await;
+    }
+
     /// Waits for the right to change the repository.
     pub(super) async fn turn(&self) -> Turn<'_> {
         self.lane.turn().await

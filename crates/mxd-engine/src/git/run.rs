@@ -12,8 +12,10 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mxd_tools::tether::Tether;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, Command};
+use tokio_util::task::TaskTracker;
 
 use super::error::{GitError, shown};
 use super::limits;
@@ -64,6 +66,9 @@ pub struct Git {
     program: PathBuf,
     environment: Vec<(OsString, OsString)>,
     time: Duration,
+    tether: Option<Tether>,
+    /// Calls that were broken off and have not ended yet.
+    ending: TaskTracker,
 }
 
 impl Git {
@@ -71,13 +76,27 @@ impl Git {
     #[must_use]
     pub fn from_environment() -> Self {
         let inherited = INHERITED.iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
-        Self { program: "git".into(), environment: inherited.collect(), time: limits::RUN }
+        Self {
+            program: "git".into(),
+            environment: inherited.collect(),
+            time: limits::RUN,
+            tether: None,
+            ending: TaskTracker::new(),
+        }
     }
 
     /// The same with another program.
     #[must_use]
     pub fn program(mut self, program: impl Into<PathBuf>) -> Self {
         self.program = program.into();
+        self
+    }
+
+    /// The same, tied to this program: the next one waits until it has ended, whatever became of us. A git that is given
+    /// its input is not, because it ends when nobody is left to give it any.
+    #[must_use]
+    pub fn tied_by(mut self, tether: Tether) -> Self {
+        self.tether = Some(tether);
         self
     }
 
@@ -110,6 +129,12 @@ impl Git {
         if version < OLDEST { Err(GitError::TooOld { found }) } else { Ok(found) }
     }
 
+    /// Waits until calls that were broken off have ended: what they do to a folder, they do until then.
+    pub(super) async fn settled(&self) {
+        self.ending.close();
+        self.ending.wait().await;
+    }
+
     /// Runs one call to its end.
     pub(super) async fn run(&self, call: Call) -> Result<Output, GitError> {
         let name = shown(&call.args);
@@ -131,7 +156,7 @@ impl Git {
         let name = shown(&call.args);
         let failed = |source| GitError::Start { program: self.program.clone(), source };
         let child = self.command(&call).and_then(|mut command| command.spawn()).map_err(failed)?;
-        let mut running = Running { child: Some(child) };
+        let mut running = Running { child: Some(child), ending: self.ending.clone() };
         let talk = running.talk(call.input, call.limit);
         match tokio::time::timeout(self.time, talk).await {
             Ok(Ok(ended)) => {
@@ -165,10 +190,11 @@ impl Git {
         command.envs(call.environment.iter().map(|(name, value)| (name, value)));
         command.current_dir(call.folder.as_deref().unwrap_or(Path::new("/")));
         command.arg("--no-pager").args(&call.args);
-        command.stdin(match (&call.input, &call.from) {
-            (Some(_), _) => Stdio::piped(),
-            (None, Some(file)) => Stdio::from(file.try_clone()?),
-            (None, None) => Stdio::null(),
+        command.stdin(match (&call.input, &call.from, &self.tether) {
+            (Some(_), _, _) => Stdio::piped(),
+            (None, Some(file), _) => Stdio::from(file.try_clone()?),
+            (None, None, Some(tether)) => tether.stdin()?,
+            (None, None, None) => Stdio::null(),
         });
         command.stdout(match &call.to {
             Some(file) => Stdio::from(file.try_clone()?),
@@ -332,6 +358,7 @@ struct Ended {
 /// A git that runs. Dropped, it is told to end, with a moment to remove its lock files.
 struct Running {
     child: Option<Child>,
+    ending: TaskTracker,
 }
 
 impl Running {
@@ -367,7 +394,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         if let (Some(child), Ok(runtime)) = (self.child.take(), tokio::runtime::Handle::try_current()) {
-            runtime.spawn(terminate(child));
+            self.ending.spawn_on(terminate(child), &runtime);
         }
     }
 }

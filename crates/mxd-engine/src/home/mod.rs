@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use mxd_core::change::Change;
@@ -20,10 +21,10 @@ use mxd_core::decide::{Actor, NewRoot, Op, TaskPatch};
 use mxd_core::id::ProjectId;
 use mxd_core::money::Usd;
 use mxd_core::tree::Node;
-use mxd_store::disk::{Disk as _, LockGuard, OsDisk};
+use mxd_store::disk::{Disk as _, LockError, LockGuard, OsDisk};
 use mxd_tools::plane::{Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
-use secrecy::SecretString;
+use mxd_tools::tether::{Earlier, Tether};
 use tokio::sync::{Mutex, watch};
 
 pub use self::error::HomeError;
@@ -34,12 +35,15 @@ use crate::agents::{Neighbour, Neighbours, Surroundings};
 use crate::clock;
 use crate::config::{Config, Places};
 use crate::git::{Git, Head, Lanes, Repository};
+use crate::keyring::Keyring;
 use crate::project::{Opening, Project};
 
 /// Projects that are opened at the same time.
 const OPENED_AT_ONCE: usize = 8;
 /// Characters of a project's name.
 const MOST_NAME: usize = 100;
+/// How long what an earlier daemon had started may take to end.
+const LAST_WORDS: Duration = Duration::from_secs(30);
 
 /// What a home is opened with.
 #[derive(Debug)]
@@ -50,8 +54,8 @@ pub struct Setup {
     pub launcher: Launcher,
     /// Whose tools the agents use.
     pub user: User,
-    /// How variables that the settings name are looked up.
-    pub lookup: fn(&str) -> Option<SecretString>,
+    /// Where credentials come from.
+    pub keyring: Keyring,
     /// The git to be used.
     pub git: Git,
 }
@@ -138,6 +142,7 @@ struct Inner {
     /// Held by whoever changes the list.
     changes: Mutex<()>,
     sandboxes: Mutex<Vec<(Mode, Sandbox)>>,
+    tether: Tether,
     _lock: LockGuard,
 }
 
@@ -154,16 +159,19 @@ impl Slot {
 }
 
 impl Home {
-    /// Takes the data folder, which is made if needed, and reads the list. No project is opened yet.
+    /// Takes the data folder, which is made if needed, and reads the list. No project is opened yet, but what a daemon
+    /// before this one had started has ended: it might change a worktree under whoever works there now.
     ///
     /// # Errors
     ///
     /// When another daemon has it, or it cannot be used.
-    pub fn open(setup: Setup) -> Result<Self, HomeError> {
+    pub fn open(mut setup: Setup) -> Result<Self, HomeError> {
         let data = &setup.data;
         private::make_folder(data).map_err(HomeError::file("use", data))?;
-        let lock = OsDisk.lock(&data.join("daemon.lock")).map_err(|error| HomeError::lock(data, error))?;
+        let lock = lock(data)?;
+        let tether = tie(data)?;
         let shelf = Shelf::new(data);
+        setup.git = setup.git.tied_by(tether.clone());
         let slot = |entry: Entry| {
             let standing = watch::Sender::new(Standing::Opening);
             (entry.id, Slot { entry, standing })
@@ -176,10 +184,21 @@ impl Home {
             slots: RwLock::new(slots),
             changes: Mutex::default(),
             sandboxes: Mutex::default(),
+            tether,
             _lock: lock,
             setup,
         };
-        Ok(Self { inner: Arc::new(inner) })
+        let home = Self { inner: Arc::new(inner) };
+        home.know_secrets(&home.places(None));
+        Ok(home)
+    }
+
+    /// Makes the credentials known that stand in these settings, which may have been written a moment ago.
+    pub fn know_secrets(&self, places: &Places) {
+        // Settings that cannot be read are told where they are used, and give nobody a credential.
+        if let Ok(config) = Config::load(places) {
+            self.inner.setup.keyring.know_literals(&config);
+        }
     }
 
     /// The data folder.
@@ -446,6 +465,7 @@ impl Home {
     async fn surroundings(&self, entry: &Entry, known: Option<Repository>) -> Result<Surroundings, String> {
         let setup = &self.inner.setup;
         let config = Config::load(&self.places(Some(entry))).map_err(|problems| problems.to_string())?;
+        setup.keyring.know_literals(&config);
         let repository = match known {
             Some(repository) => repository,
             None => {
@@ -461,7 +481,7 @@ impl Home {
             plane: Plane::new(built_in),
             sandbox,
             user: setup.user.clone(),
-            lookup: setup.lookup,
+            keyring: setup.keyring.clone(),
             neighbours: self.inner.neighbours.clone(),
         })
     }
@@ -473,10 +493,40 @@ impl Home {
             return Ok(sandbox.clone());
         }
         let sandbox = Sandbox::probe(self.inner.setup.launcher.clone(), mode).await;
-        let sandbox = sandbox.map_err(|error| error.to_string())?;
+        let sandbox = sandbox.map_err(|error| error.to_string())?.tied_by(self.inner.tether.clone());
         known.push((mode, sandbox.clone()));
         Ok(sandbox)
     }
+}
+
+/// Takes the folder for this process. What a daemon holds, a child that it has not quite started holds as well: when the
+/// daemon is no more, the child is waited for.
+fn lock(data: &Path) -> Result<LockGuard, HomeError> {
+    let take = || OsDisk.lock(&data.join("daemon.lock"));
+    let taken = match take() {
+        Err(LockError::Held { owner }) if is_gone(&owner) => {
+            drop(tie(data)?);
+            take()
+        }
+        taken => taken,
+    };
+    taken.map_err(|error| HomeError::lock(data, error))
+}
+
+/// Whether an owner, as it writes about itself, is no more. Of one that is counted elsewhere nobody here can tell.
+fn is_gone(owner: &str) -> bool {
+    let process = owner.strip_prefix("pid ").and_then(|id| id.parse::<u32>().ok());
+    process.is_some_and(|id| !Path::new("/proc").join(id.to_string()).exists())
+}
+
+/// Waits for what earlier daemons had started, and ties what this one starts to it.
+fn tie(data: &Path) -> Result<Tether, HomeError> {
+    let living = data.join("living");
+    let (tether, earlier) = Tether::take(&living, LAST_WORDS).map_err(HomeError::file("lock", &living))?;
+    if earlier == Earlier::Living {
+        tracing::warn!("processes of an earlier daemon still run");
+    }
+    Ok(tether)
 }
 
 fn checked_name(name: &str) -> Result<String, HomeError> {

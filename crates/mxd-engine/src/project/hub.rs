@@ -17,9 +17,10 @@ use mxd_core::raw::RawJson;
 use mxd_core::state::State;
 use mxd_core::time::Millis;
 use mxd_core::tree::{Leaving, Node};
-use mxd_store::{Draft, Log, Ticket};
+use mxd_store::{Draft, Log};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use super::keep;
 use super::wish::{Receipt, Wish, WishError};
 use crate::agents::Agents;
 use crate::clock;
@@ -27,6 +28,8 @@ use crate::conversation;
 
 /// Wishes that are decided together at most.
 const GROUP: usize = 256;
+/// Commits after which the state is kept again. After a crash the next start folds at most so many, and a few more.
+const KEPT_AFTER: u64 = 2_000;
 /// How long a disk that failed is left alone.
 const DISK_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -52,12 +55,16 @@ impl Shown {
         self.through.subscribe()
     }
 
-    fn apply(&self, (seq, at): (Seq, Millis), events: &[Event]) {
+    /// Shows what has become durable, all of it at once.
+    fn apply(&self, durable: &[Durable]) {
+        let Some(Durable { seq: last, .. }) = durable.last() else { return };
         {
             let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-            events.iter().for_each(|event| state.apply(event, at));
+            for Durable { at, events, .. } in durable {
+                events.iter().for_each(|event| state.apply(event, *at));
+            }
         }
-        self.through.send_replace(seq);
+        self.through.send_replace(*last);
     }
 }
 
@@ -69,6 +76,8 @@ pub(super) struct Hub {
     pub(super) shown: Arc<Shown>,
     pub(super) limits: Limits,
     pub(super) agents: Agents,
+    /// The last commit in the state that was kept.
+    pub(super) kept: Seq,
 }
 
 /// A decided wish that waits to be durable.
@@ -76,8 +85,16 @@ struct Decided {
     at: Millis,
     events: Vec<Event>,
     effects: Vec<Effect>,
-    ticket: Option<Ticket>,
+    /// What is to be written; none when nothing happened.
+    draft: Option<Draft>,
     wish: Wish,
+}
+
+/// What is durable of a wish.
+struct Durable {
+    seq: Seq,
+    at: Millis,
+    events: Vec<Event>,
 }
 
 impl Hub {
@@ -102,6 +119,7 @@ impl Hub {
                 wishes = owed(&self.state);
                 continue;
             }
+            self.keep_now_and_then().await;
             let taken = tokio::select! {
                 biased;
                 () = closing.cancelled() => return,
@@ -140,7 +158,15 @@ impl Hub {
         tokio::time::sleep(DISK_PATIENCE).await;
     }
 
-    /// Decides one wish and hands it to the log. A refused one is answered here.
+    async fn keep_now_and_then(&mut self) {
+        let through = *self.shown.through.borrow();
+        if through.0.saturating_sub(self.kept.0) >= KEPT_AFTER {
+            self.kept = through;
+            keep::keep(&self.log, &self.shown, &self.agents).await;
+        }
+    }
+
+    /// Decides one wish. A refused one is answered here.
     fn decide(&mut self, wish: Wish) -> Option<Decided> {
         let at = clock::now();
         let input = Input { at, actor: wish.actor, fresh: clock::fresh(at), op: wish.op.clone() };
@@ -151,11 +177,11 @@ impl Hub {
                 return None;
             }
         };
-        let ticket = if decision.events.is_empty() {
+        let draft = if decision.events.is_empty() {
             None
         } else {
-            match draft(at, &decision.events).and_then(|draft| self.log.submit(draft)) {
-                Ok(ticket) => Some(ticket),
+            match draft(at, &decision.events) {
+                Ok(draft) => Some(draft),
                 Err(error) => {
                     wish.answer(Err(WishError::Disk(error.to_string())));
                     return None;
@@ -163,7 +189,7 @@ impl Hub {
             }
         };
         decision.events.iter().for_each(|event| self.state.apply(event, at));
-        Some(Decided { at, events: decision.events, effects: decision.effects, ticket, wish })
+        Some(Decided { at, events: decision.events, effects: decision.effects, draft, wish })
     }
 
     /// What can be decided at once comes back as a wish of the same group.
@@ -187,36 +213,55 @@ impl Hub {
         outside
     }
 
-    /// Waits until a group is durable, then shows it, answers and acts, in order.
-    async fn settle(&self, decided: Vec<Decided>) -> Result<(), WishError> {
-        let mut failed = Ok(());
-        for Decided { at, events, effects, ticket, wish } in decided {
-            let seq = match ticket {
-                None => None,
-                Some(ticket) => match ticket.await {
-                    Ok(seq) => Some(Seq(seq)),
-                    Err(error) => {
-                        let error = WishError::Disk(error.to_string());
-                        wish.answer(Err(error.clone()));
-                        failed = Err(error);
-                        continue;
-                    }
-                },
-            };
-            if let Some(seq) = seq {
-                // Before it is shown: whoever acts on what is shown finds the desks up to date.
-                self.agents.observe(seq, at, &events);
-                self.shown.apply((seq, at), &events);
+    /// Writes a group at once and waits until it is durable; then shows it, answers, and acts, each in order.
+    async fn settle(&self, mut decided: Vec<Decided>) -> Result<(), WishError> {
+        let drafts: Vec<Draft> = decided.iter_mut().filter_map(|decided| decided.draft.take()).collect();
+        let mut tickets = match self.log.submit_all(drafts) {
+            Ok(tickets) => tickets.into_iter(),
+            Err(error) => {
+                let error = WishError::Disk(error.to_string());
+                decided.into_iter().for_each(|decided| decided.wish.answer(Err(error.clone())));
+                return Err(error);
             }
+        };
+        let (mut durable, mut answers, mut done) = (Vec::new(), Vec::new(), Ok(()));
+        for Decided { at, events, effects, wish, .. } in decided {
             let node = events.first().map(|event| event.task);
-            wish.answer(Ok(Receipt { seq, node }));
+            let ticket = if events.is_empty() { None } else { tickets.next() };
+            let written = match ticket {
+                None => Ok(None),
+                Some(ticket) => ticket.await.map(|seq| Some(Seq(seq))),
+            };
+            match written {
+                Ok(seq) => {
+                    durable.extend(seq.map(|seq| Durable { seq, at, events }));
+                    answers.push((wish, Receipt { seq, node }, effects));
+                }
+                Err(error) => {
+                    let error = WishError::Disk(error.to_string());
+                    wish.answer(Err(error.clone()));
+                    done = Err(error);
+                }
+            }
+        }
+        self.show(&durable);
+        for (wish, receipt, effects) in answers {
+            wish.answer(Ok(receipt));
             // After a failure everything begins again from the disk, so nothing is begun here.
-            if failed.is_ok() {
-                let decided = seq.unwrap_or(*self.shown.through.borrow());
+            if done.is_ok() {
+                let decided = receipt.seq.unwrap_or(*self.shown.through.borrow());
                 effects.into_iter().for_each(|effect| self.agents.perform(effect, decided));
             }
         }
-        failed
+        done
+    }
+
+    fn show(&self, durable: &[Durable]) {
+        // Before it is shown: whoever acts on what is shown finds the desks up to date.
+        for Durable { seq, at, events } in durable {
+            self.agents.observe(*seq, *at, events);
+        }
+        self.shown.apply(durable);
     }
 }
 
@@ -245,7 +290,7 @@ fn session(task: TaskId, op: SessionOp) -> Wish {
 }
 
 fn count(decided: &[Decided]) -> u64 {
-    let commits = decided.iter().filter(|decided| decided.ticket.is_some()).count();
+    let commits = decided.iter().filter(|decided| decided.draft.is_some()).count();
     u64::try_from(commits).unwrap_or(u64::MAX)
 }
 
@@ -256,6 +301,8 @@ fn draft(at: Millis, events: &[Event]) -> Result<Draft, mxd_store::AppendError> 
             event.to_json().map_err(|error| mxd_store::AppendError::Invalid { reason: error.to_string() })?;
         draft.push(&text)?;
     }
+    // One that the log refuses must not take the whole group with it.
+    draft.check()?;
     Ok(draft)
 }
 

@@ -6,6 +6,7 @@
 
 mod fold;
 mod hub;
+mod keep;
 mod limits;
 mod user;
 mod wish;
@@ -25,6 +26,7 @@ use mxd_tools::proxy::Visit;
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
+use self::fold::Fold;
 use self::hub::Hub;
 pub(crate) use self::hub::Shown;
 pub use self::user::LookError;
@@ -87,20 +89,24 @@ impl Project {
     /// When its log cannot be opened.
     pub async fn open(opening: Opening) -> Result<Self, OpenError> {
         let folder = opening.data.join("log");
-        let (log, state) = tokio::task::spawn_blocking(move || fold::open(&folder)).await??;
-        Ok(Self::begin(opening, Arc::new(log), state).await)
+        let (log, fold) = tokio::task::spawn_blocking(move || fold::open(&folder)).await??;
+        let project = Self::begin(opening, Arc::new(log), fold).await;
+        project.shared.agents.clear_up();
+        Ok(project)
     }
 
     /// Ends all agents and goes on with other surroundings: other settings, another place. This one is closed then.
     #[must_use]
     pub async fn renew(&self, surroundings: Surroundings) -> Self {
         self.close().await;
-        let Shared { id, data, log, shown, .. } = &*self.shared;
+        let Shared { id, data, log, shown, agents, .. } = &*self.shared;
         let opening = Opening { id: *id, data: data.clone(), surroundings };
-        Self::begin(opening, Arc::clone(log), shown.look(State::clone)).await
+        let fold = Fold { state: shown.look(State::clone), unwanted: agents.unwanted() };
+        Self::begin(opening, Arc::clone(log), fold).await
     }
 
-    async fn begin(opening: Opening, log: Arc<Log>, state: State) -> Self {
+    async fn begin(opening: Opening, log: Arc<Log>, fold: Fold) -> Self {
+        let Fold { state, unwanted } = fold;
         let limits = opening.surroundings.config.project_limits();
         let (wishes, inbox) = mpsc::channel(WAITING_WISHES);
         let deltas = broadcast::Sender::new(DELTAS);
@@ -115,10 +121,17 @@ impl Project {
             shown: Arc::clone(&shown),
             wishes: wishes.clone(),
             deltas: deltas.clone(),
+            unwanted,
         });
         let (told, taken_up) = oneshot::channel();
-        let hub =
-            Hub { log: Arc::clone(&log), state, shown: Arc::clone(&shown), limits, agents: agents.clone() };
+        let hub = Hub {
+            log: Arc::clone(&log),
+            state,
+            shown: Arc::clone(&shown),
+            limits,
+            agents: agents.clone(),
+            kept: head,
+        };
         let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox, told))));
         // A loop that broke answers every wish with that.
         let _broken = taken_up.await;
@@ -216,6 +229,7 @@ impl Project {
         if let Some(hub) = self.shared.hub.lock().await.take() {
             // A loop that broke has ended, too.
             let _ended = hub.await;
+            keep::keep(&self.shared.log, &self.shared.shown, &self.shared.agents).await;
         }
     }
 }

@@ -35,6 +35,11 @@ impl Project {
         self.shared.agents.kill_background(task, name).await
     }
 
+    /// Lets an agent go on that waits for a command in the background, which runs on; whether it waited.
+    pub async fn let_go(&self, task: TaskId, name: &str) -> bool {
+        self.shared.agents.let_go(task, name).await
+    }
+
     /// The last commits of a task's branch, newest first.
     ///
     /// # Errors

@@ -2,19 +2,23 @@
 //!
 //! Included by the tests, the test that kills the program, and the benchmark.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+#[path = "../../../../testing/repository.rs"]
+pub(crate) mod repository;
+
+use std::path::Path;
+use std::time::Duration;
 
 use mxd_core::decide::{Actor, NewRoot, Op};
 use mxd_core::id::{ProjectId, TaskId, Ulid};
+use mxd_engine::Keyring;
 use mxd_engine::agents::{Neighbours, Surroundings};
 use mxd_engine::config::{Config, Places};
 use mxd_engine::git::{Git, Lanes, Repository};
 use mxd_engine::project::{Opening, Project};
 use mxd_tools::plane::{Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Sandbox, User};
+use mxd_tools::tether::{Earlier, Tether};
 use secrecy::SecretString;
-use serde_json::{Value, json};
 
 /// The root task of a project, created if there is none.
 pub(crate) async fn create_root(project: &Project) -> TaskId {
@@ -33,68 +37,31 @@ pub(crate) async fn open(ground: &Path) -> Project {
 
 /// Opens the project on this ground as one of several.
 pub(crate) async fn open_beside(ground: &Path, beside: (ProjectId, Neighbours)) -> Project {
-    Project::open(opening(ground, beside).await).await.unwrap()
+    let (tether, earlier) = Tether::take(&ground.join("data/living"), Duration::from_secs(120)).unwrap();
+    assert_eq!(earlier, Earlier::Gone, "what a killed program had started ends by itself");
+    Project::open(opening(ground, beside, tether).await).await.unwrap()
 }
 
 /// What the project on this ground is opened with.
-pub(crate) async fn opening(ground: &Path, (id, neighbours): (ProjectId, Neighbours)) -> Opening {
+pub(crate) async fn opening(
+    ground: &Path,
+    (id, neighbours): (ProjectId, Neighbours),
+    tether: Tether,
+) -> Opening {
     let (data, repo) = (ground.join("data"), ground.join("repo"));
     let places = Places { data: data.clone(), repository: Some(repo.clone()), project: None };
     let config = Config::load(&places).unwrap_or_else(|problems| panic!("{problems}"));
-    let repository = Repository::open(Git::from_environment(), &Lanes::new(), &repo).await.unwrap();
+    let git = Git::from_environment().tied_by(tether.clone());
+    let repository = Repository::open(git, &Lanes::new(), &repo).await.unwrap();
     let launcher = Launcher { program: env!("CARGO_BIN_EXE_mxd-headless").into(), args: Vec::new() };
-    let sandbox = Sandbox::probe(launcher, Mode::On).await.unwrap();
+    let sandbox = Sandbox::probe(launcher, Mode::On).await.unwrap().tied_by(tether);
     let packages = ("MXD_PACKAGES".to_owned(), ground.join("packages").display().to_string());
     let mut user = User::of_environment();
     user.committer = Some(("Agent".into(), "agent@example.org".into()));
     user.variables.push(packages);
     let plane = Plane::new(Registry::built_in().unwrap());
-    let surroundings = Surroundings { config, repository, plane, sandbox, user, lookup, neighbours };
+    let keyring =
+        Keyring::new(|name| (name == "STAGE_KEY").then(|| SecretString::from("a key of the stage")));
+    let surroundings = Surroundings { config, repository, plane, sandbox, user, keyring, neighbours };
     Opening { id, data: data.join("project"), surroundings }
-}
-
-fn lookup(name: &str) -> Option<SecretString> {
-    (name == "STAGE_KEY").then(|| SecretString::from("a key of the stage"))
-}
-
-/// A repository with one commit.
-pub(crate) fn make_repository(folder: &Path) {
-    std::fs::create_dir_all(folder.join(".mxd/hooks")).unwrap();
-    write(folder.join("README.md"), "A small program.\n");
-    write(folder.join(".mxd/hooks/setup_worktree.sh"), "#!/bin/bash\ntrue\n");
-    write(folder.join(".gitignore"), ".worktrees\n");
-    git(folder, &["init", "-q", "-b", "main"]);
-    git(folder, &["add", "-A"]);
-    git(folder, &["commit", "-q", "-m", "first"]);
-}
-
-/// Settings with the scripted model as the provider.
-pub(crate) fn write_settings(ground: &Path, url: &str, more: Value) {
-    let mut settings = json!({
-        "authGroups": { "main": { "provider": "anthropic", "anthropicBaseUrl": url, "anthropicApiKey": "$env:STAGE_KEY" } },
-        "defaultAuth": "main",
-    });
-    for (name, value) in more.as_object().unwrap() {
-        settings[name] = value.clone();
-    }
-    std::fs::create_dir_all(ground.join("data")).unwrap();
-    write(ground.join("data/config.json"), &settings.to_string());
-}
-
-/// A file as a user makes it.
-#[expect(clippy::disallowed_methods, reason = "nothing of a test has to outlive a power cut")]
-pub(crate) fn write(path: PathBuf, text: &str) {
-    std::fs::write(path, text).unwrap();
-}
-
-/// Git as a user has it.
-pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
-    let output = Command::new("git")
-        .args(["-c", "user.name=User", "-c", "user.email=user@example.org"])
-        .args(args)
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }

@@ -8,7 +8,7 @@ use rehearse::{Rehearsal, Script, Wire};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::ground::{make_repository, write_settings};
+use crate::ground::repository::{make_repository, write_settings};
 use crate::life::DONE;
 
 /// Messages come until the disk takes no more. That is told; what was going on is taken up from what is written, and the

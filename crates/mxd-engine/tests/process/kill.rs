@@ -1,23 +1,26 @@
 //! SIGKILL at any moment.
 
-use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rehearse::{Rehearsal, Script, Wire};
 use serde_json::json;
 use tempfile::TempDir;
 
 use crate::dice::Dice;
-use crate::ground::{make_repository, write_settings};
+use crate::ground::repository::{make_repository, write_settings};
 use crate::life::DONE;
 use crate::rounds::{seeds, size};
 use crate::story::Story;
+use crate::stuck::{self, Ears, Silence};
 use crate::tale;
 
 /// Lives that a run may take before it counts as stuck.
 const MOST_LIVES: u64 = 2_000;
+/// Lines that one life may say before it counts as going round in circles: each is a commit, and the whole work takes
+/// some hundreds.
+const MOST_LINES: usize = 20_000;
 
 /// Ten agents work while their program is killed again and again: in the end everything is as it is when nobody
 /// interferes, except for calls whose outcome is marked as unknown, and nothing was done twice.
@@ -59,7 +62,7 @@ fn run(mut moment: impl FnMut(u64) -> Option<Moment>) -> (Story, u64) {
     let more = json!({ "sandbox": { "write": [path.join("outside")] }, "limits": { "repeats": 100 } });
     write_settings(path, &model.base_url(Wire::Anthropic), more);
     for lives in 0..MOST_LIVES {
-        if live(path, moment(lives)) {
+        if live(path, moment(lives), &model) {
             model.finish().unwrap_or_else(|report| panic!("{report}"));
             return (Story::of(path), lives);
         }
@@ -72,30 +75,43 @@ fn run(mut moment: impl FnMut(u64) -> Option<Moment>) -> (Story, u64) {
     panic!("not done after {MOST_LIVES} lives: {:?}", model.report());
 }
 
-/// One life; whether it came to its end.
-fn live(ground: &Path, moment: Option<Moment>) -> bool {
+/// One life; whether it came to its end. The model is asked about what it waits for when nothing comes any more.
+fn live(ground: &Path, moment: Option<Moment>, model: &Rehearsal) -> bool {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["live".as_ref(), ground.as_os_str()])
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let ears = Ears::open(child.stdout.take().unwrap());
+    let stuck =
+        |why: Silence, child: &mut Child| -> ! { panic!("{}", stuck::tell(&why, child, ground, model)) };
     let mut done = false;
     let killed = moment.is_some();
     if let Some(Moment { heard, wait }) = moment {
         for _line in 0..heard {
-            done |= lines.next().is_some_and(|line| line == DONE);
+            match ears.next() {
+                Ok(line) => done |= line.is_some_and(|line| line == DONE),
+                Err(silence) => stuck(silence, &mut child),
+            }
         }
         for _turn in 0..wait {
             std::hint::spin_loop();
         }
         child.kill().unwrap();
     }
-    done |= lines.any(|line| line == DONE);
-    let ended = child.wait().unwrap();
-    let by_us = killed && ended.signal() == Some(9);
-    assert!(by_us || (done && ended.success()), "it ended by itself: {ended}");
-    done
+    for _line in 0..MOST_LINES {
+        match ears.next() {
+            Ok(Some(line)) => done |= line == DONE,
+            Ok(None) => {
+                let ended = child.wait().unwrap();
+                let by_us = killed && ended.signal() == Some(9);
+                assert!(by_us || (done && ended.success()), "it ended by itself: {ended}");
+                return done;
+            }
+            Err(silence) => stuck(silence, &mut child),
+        }
+    }
+    stuck(Silence::EndlessTalk(MOST_LINES), &mut child)
 }
 
 fn compare(calm: &Story, killed: &Story, seed: u64) {

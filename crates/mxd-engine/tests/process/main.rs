@@ -15,6 +15,7 @@ mod life;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;
 mod story;
+mod stuck;
 mod tale;
 
 use std::process::ExitCode;
@@ -31,12 +32,10 @@ fn main() -> ExitCode {
 }
 
 fn tests() -> Vec<Trial> {
-    let mut tests = vec![test("a_full_disk_is_told_and_work_goes_on_from_what_is_written", full::disk)];
-    // Some runs do not end, and nobody knows why yet: until then it is for those who look for the cause.
-    if std::env::var_os("MXD_CHAOS_SEED").is_some() {
-        tests.push(test("ten_agents_killed_at_any_moment_end_as_if_nobody_had_been", kill::at_any_moment));
-    }
-    tests
+    vec![
+        test("a_full_disk_is_told_and_work_goes_on_from_what_is_written", full::disk),
+        test("ten_agents_killed_at_any_moment_end_as_if_nobody_had_been", kill::at_any_moment),
+    ]
 }
 
 fn test(name: &str, run: fn()) -> Trial {

@@ -13,7 +13,7 @@ use mxd_store::disk::OsDisk;
 use mxd_store::{Log, Options, verify};
 use regex::Regex;
 
-use crate::ground::git;
+use crate::ground::repository::git;
 use crate::tale::{TRACES, UNKNOWN};
 
 /// A call of a tool and what came of it.
@@ -130,7 +130,8 @@ impl Story {
     }
 }
 
-fn events(folder: &Path) -> Vec<Event> {
+/// Everything that the log in a folder has.
+pub(crate) fn events(folder: &Path) -> Vec<Event> {
     let log = Log::open(folder, Options::default(), &mut ()).unwrap();
     let commits = log.read(0, 1_000_000).unwrap();
     let decode = |text: &str| Event::decode(text).unwrap();

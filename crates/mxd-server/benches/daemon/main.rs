@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use client::{Client, Listener};
 use daemon::Daemon;
 use row::{Row, median};
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// Connections that ask at the same time.
 const WIDTH: usize = 8;
@@ -32,7 +32,7 @@ fn main() {
             requests: 20_000,
             posts: 800,
             clients: 1_000,
-            commits: 100,
+            commits: 200,
             tasks: 1_000,
         })),
         ["--quick"] => {
@@ -40,7 +40,7 @@ fn main() {
                 requests: 2_000,
                 posts: 200,
                 clients: 200,
-                commits: 30,
+                commits: 40,
                 tasks: 200,
             }));
         }
@@ -110,31 +110,50 @@ async fn fan_out(daemon: &Daemon, bare: &bare::Bare, scale: &Scale) {
     for listener in &mut listeners {
         listener.frames(1).await;
     }
-    let mut client = Client::connect(daemon.address, &daemon.token).await;
     let path = format!("/projects/{}/tasks/{}", daemon.project, daemon.root);
     let begin = Instant::now();
     let waiting = tokio::spawn(all(listeners, scale.commits));
-    let mut bytes = 0;
-    for number in 0..scale.commits {
-        let (status, answer) =
-            client.ask("PATCH", &path, Some(&json!({ "title": format!("T{number}") }))).await;
-        assert_eq!(status, 200);
-        bytes = answer.len();
-    }
+    let title = |number| Some(json!({ "title": format!("T{number}") }));
+    let bytes = write((daemon.address, &daemon.token), ("PATCH", &path, title), scale.commits).await;
     waiting.await.unwrap();
     let ours = per_second(scale, begin.elapsed());
 
     let listeners = listen((bare.address, ""), "/stream", scale.clients).await;
-    let mut client = Client::connect(bare.address, "").await;
     let begin = Instant::now();
     let waiting = tokio::spawn(all(listeners, scale.commits));
-    for _ in 0..scale.commits {
-        client.ask("POST", &format!("/send?bytes={}", bytes + 300), None).await;
-    }
+    let path = format!("/send?bytes={}", bytes + 300);
+    write((bare.address, ""), ("POST", &path, |_| None), scale.commits).await;
     waiting.await.unwrap();
     let baseline = Some(per_second(scale, begin.elapsed()));
     let metric = format!("commits to {} streams, against a bare broadcast", scale.clients);
     Row { metric, unit: "frames/s", value: ours, baseline, bar: Some(">= 0.7") }.tell();
+}
+
+/// Has something sent to all streams so many times, by several at once: what is measured is how it spreads, and one alone
+/// would wait for the disk in between. The bytes of an answer.
+async fn write(
+    (address, token): (std::net::SocketAddr, &str),
+    (method, path, body): (&'static str, &str, fn(usize) -> Option<Value>),
+    times: usize,
+) -> usize {
+    let each = (0..WIDTH).map(|writer| {
+        let (token, path) = (token.to_owned(), path.to_owned());
+        tokio::spawn(async move {
+            let mut client = Client::connect(address, &token).await;
+            let mut bytes = 0;
+            for number in (writer..times).step_by(WIDTH) {
+                let (status, answer) = client.ask(method, &path, body(number).as_ref()).await;
+                assert_eq!(status, 200);
+                bytes = answer.len();
+            }
+            bytes
+        })
+    });
+    let mut bytes = 0;
+    for one in each.collect::<Vec<_>>() {
+        bytes = one.await.unwrap();
+    }
+    bytes
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of frames")]

@@ -30,7 +30,7 @@ pub(crate) use self::sessions::SessionView;
 use self::sessions::Sessions;
 use self::tickets::Tickets;
 use self::token::Hashed;
-pub(crate) use self::token::fresh as fresh_token;
+pub(crate) use self::token::{TOKEN_SHAPE, fresh as fresh_token};
 use crate::clock;
 use crate::fault::{Answer, Fault};
 

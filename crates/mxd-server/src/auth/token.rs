@@ -37,9 +37,15 @@ impl fmt::Debug for Hashed {
     }
 }
 
+/// What every token begins with, so that it is known by its looks wherever it turns up.
+const PREFIX: &str = "mxd_";
+
+/// The shape of a token, as a regular expression.
+pub(crate) const TOKEN_SHAPE: &str = "mxd_[A-Za-z0-9_-]{43}";
+
 /// A new token that nobody can guess.
 pub(crate) fn fresh() -> Result<String, getrandom::Error> {
     let mut random = [0; 32];
     getrandom::fill(&mut random)?;
-    Ok(URL_SAFE_NO_PAD.encode(random))
+    Ok(format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random)))
 }

@@ -5,11 +5,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use mxd_engine::Keyring;
+use mxd_engine::config::{Config, Places};
 use mxd_engine::git::Git;
 use mxd_engine::home::Setup;
-use mxd_server::{Build, Options, Policy, serve};
+use mxd_server::{Build, Collector, Journal, Options, Policy, serve};
 use mxd_tools::sandbox::{Launcher, User};
-use secrecy::SecretString;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
@@ -31,6 +32,13 @@ fn main() -> ExitCode {
 fn run(data: PathBuf) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
+    let keyring = Keyring::of_environment();
+    let places = Places::user_only(&data);
+    let settings = Config::load(&places).map_err(|problems| problems.to_string())?;
+    Journal { settings: settings.log, vault: keyring.vault().clone() }.begin();
+    let set = |name: &str| std::env::var(name).ok();
+    let collector = Collector::find(&settings.telemetry, set, keyring.vault());
+    let collector = collector.map_err(|error| error.to_string())?;
     let home = Setup {
         data,
         launcher: Launcher { program, args: Vec::new() },
@@ -41,7 +49,7 @@ fn run(data: PathBuf) -> Result<(), String> {
             variables: std::env::vars().collect(),
             committer: Some(("Agent".into(), "agent@example.org".into())),
         },
-        lookup: |name| std::env::var(name).ok().map(SecretString::from),
+        keyring,
         git: Git::from_environment(),
     };
     let options = Options {
@@ -50,6 +58,7 @@ fn run(data: PathBuf) -> Result<(), String> {
         names: Vec::new(),
         policy: Policy::Enforced,
         session_days: 30,
+        collector,
         build: Build::default(),
     };
     mxd_server::raise_file_limit();

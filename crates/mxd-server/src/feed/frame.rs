@@ -18,10 +18,23 @@ use crate::view::{Detail, Needs, TaskView};
 /// A piece of a stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
-    /// The commit it is; none for what is only for the eye.
-    pub(crate) seq: Option<u64>,
+    pub(crate) kind: Kind,
     pub(crate) bytes: Bytes,
 }
+
+/// What a frame is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A commit, by its number.
+    Commit(u64),
+    /// Something for the eye only.
+    Delta,
+    /// Nothing comes after it, and it is not sent.
+    End,
+}
+
+/// The end of a feed.
+pub(crate) const END: Frame = Frame { kind: Kind::End, bytes: Bytes::new() };
 
 /// A frame with an event and its data.
 pub(crate) fn event(name: &str, data: &str) -> Bytes {
@@ -36,7 +49,7 @@ fn numbered(name: &str, id: &str, data: &str) -> Bytes {
 /// The frame of a delta.
 pub(crate) fn delta(delta: &Delta) -> Option<Frame> {
     let text = delta.to_json().ok()?;
-    Some(Frame { seq: None, bytes: event("delta", &text) })
+    Some(Frame { kind: Kind::Delta, bytes: event("delta", &text) })
 }
 
 /// What a commit frame says.
@@ -85,7 +98,8 @@ pub(crate) fn commit(epoch: &str, commit: &Commit, after: Option<&After<'_>>) ->
     let needs = after.and_then(|after| after.needs);
     let frame = CommitFrame { seq: commit.seq, at: commit.at, events, tasks, removed, needs };
     let text = serde_json::to_string(&frame).unwrap_or_default();
-    Frame { seq: Some(commit.seq), bytes: numbered("commit", &format!("{epoch}-{}", commit.seq), &text) }
+    let bytes = numbered("commit", &format!("{epoch}-{}", commit.seq), &text);
+    Frame { kind: Kind::Commit(commit.seq), bytes }
 }
 
 /// Whose view an event changes: that of its task, of those above it, of those who wait for it or pay for it.

@@ -5,6 +5,7 @@
 //! it missed from disk. Deltas stand in the same channel, before the commit of the item they belong to.
 
 mod frame;
+mod looks;
 mod stream;
 mod tally;
 
@@ -17,16 +18,18 @@ use mxd_core::id::ProjectId;
 use mxd_core::time::Millis;
 use mxd_engine::home::Registered;
 use mxd_engine::project::Project;
-use mxd_store::{Commit, Log};
+use mxd_store::Commit;
 use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::frame::view as event_view;
 use self::frame::{After, Frame};
+use self::looks::Looks;
 pub(crate) use self::stream::{Cursor, Listener, listen};
 pub(crate) use self::tally::Tally;
 use crate::limits;
+use crate::telemetry::{Moment, Telemetry, Tracer};
 use crate::view;
 
 /// The feeds of all projects.
@@ -36,6 +39,7 @@ pub(crate) struct Feeds {
     all: Mutex<HashMap<ProjectId, Arc<Feed>>>,
     work: TaskTracker,
     end: CancellationToken,
+    telemetry: Option<Telemetry>,
 }
 
 /// The feed of one project, whatever restarts it goes through.
@@ -48,11 +52,16 @@ pub(crate) struct Feed {
     through: watch::Sender<u64>,
     frames: broadcast::Sender<Frame>,
     end: CancellationToken,
+    /// Tasks whose changes are to be looked at.
+    looks: Looks,
+    /// Who is told what agents do, and what is known for that.
+    telemetry: Option<(Telemetry, Mutex<Tracer>)>,
 }
 
 impl Feeds {
-    pub(crate) fn new(epoch: Arc<str>) -> Self {
-        Self { epoch, all: Mutex::default(), work: TaskTracker::new(), end: CancellationToken::new() }
+    pub(crate) fn new(epoch: Arc<str>, telemetry: Option<Telemetry>) -> Self {
+        let (work, end) = (TaskTracker::new(), CancellationToken::new());
+        Self { epoch, all: Mutex::default(), work, end, telemetry }
     }
 
     /// The feed of a project, begun if there is none.
@@ -69,9 +78,19 @@ impl Feeds {
             through: watch::Sender::new(0),
             frames: broadcast::Sender::new(limits::FRAMES),
             end: self.end.child_token(),
+            looks: Looks::default(),
+            telemetry: self.telemetry.clone().map(|told| {
+                let tracer = told.tracer(id);
+                (told, Mutex::new(tracer))
+            }),
         });
         all.insert(id, Arc::clone(&feed));
-        self.work.spawn(Arc::clone(&feed).run());
+        let followed = Arc::clone(&feed);
+        self.work.spawn(async move {
+            followed.run().await;
+            // Streams listen for frames alone: this is how they hear that none comes any more.
+            let _nobody = followed.frames.send(frame::END);
+        });
         feed
     }
 
@@ -100,13 +119,16 @@ impl Feed {
         }
     }
 
-    async fn run(self: Arc<Self>) {
+    async fn run(&self) {
         let mut standing = self.registered.standing.clone();
         loop {
             let project = standing.borrow_and_update().project().cloned();
             let followed = async {
                 match &project {
-                    Some(project) => self.follow(project).await,
+                    Some(project) => tokio::select! {
+                        () = self.follow(project) => {}
+                        () = self.look_around(project) => {}
+                    },
                     None => std::future::pending().await,
                 }
             };
@@ -187,36 +209,52 @@ impl Feed {
     async fn advance(&self, project: &Project, head: Seq, purpose: Purpose) {
         let mut after = *self.through.borrow();
         while after < head.0 {
-            let Some(commits) = read(project, after).await else { return };
+            let news = head.0 - after <= limits::NEWS;
+            // What was written a moment ago is in memory, and read sooner than somebody else is asked to read it.
+            let read = if news { read_here(project, after) } else { read(project, after).await };
+            let Some(commits) = read else { return };
             // What is durable is in the log a moment before it is in the state that is shown: it would be told with the
             // tree of before, and nothing would correct that.
             let shown = commits.iter().take_while(|commit| commit.seq <= head.0);
             let Some(last) = shown.clone().last() else { return };
             after = last.seq;
-            for commit in shown {
-                self.take(project, commit, purpose);
-            }
-            // Commits that were lost to damage are passed over, as everywhere.
+            let frames: Vec<Frame> = shown.filter_map(|commit| self.take(project, commit, purpose)).collect();
+            // Commits that were lost to damage are passed over, as everywhere. Whoever waits for one answer goes before
+            // the many who listen.
             self.through.send_replace(after);
+            for frame in frames {
+                let _nobody = self.frames.send(frame);
+            }
         }
     }
 
-    fn take(&self, project: &Project, commit: &Commit, purpose: Purpose) {
+    /// Has what an agent changed looked at when it rests, and tells the collector, if there is one, what ended.
+    fn notice(&self, commit: &Commit, event: &Event, purpose: Purpose) {
+        if purpose == Purpose::Send && matches!(event.body, EventBody::AgentRested(_)) {
+            self.looks.wish(event.task);
+        }
+        let Some((told, tracer)) = &self.telemetry else { return };
+        let moment = Moment { seq: commit.seq, at: Millis(commit.at), event };
+        let ended = tracer.lock().unwrap_or_else(PoisonError::into_inner).take(moment);
+        ended.into_iter().for_each(|span| told.tell(span));
+    }
+
+    /// Counts a commit. Its frame, when somebody wants it.
+    fn take(&self, project: &Project, commit: &Commit, purpose: Purpose) -> Option<Frame> {
         let asks = {
             let mut tally = self.tally.write().unwrap_or_else(PoisonError::into_inner);
             tally.begin();
-            count(&mut tally, commit)
+            count(&mut tally, commit, |event| self.notice(commit, event, purpose))
         };
         if purpose == Purpose::Count || self.frames.receiver_count() == 0 {
-            return;
+            return None;
         }
         let tally = self.tally();
-        let frame = project.look(|state| {
+        Some(project.look(|state| {
             let needs = asks.then(|| view::needs(state, &tally));
             let after = After { state, tally: &tally, needs: needs.as_ref() };
             frame::commit(&self.epoch, commit, Some(&after))
-        });
-        let _nobody = self.frames.send(frame);
+        }))
     }
 }
 
@@ -228,12 +266,13 @@ enum Purpose {
 }
 
 /// Takes the events of a commit; whether what waits for the user may have changed.
-fn count(tally: &mut Tally, commit: &Commit) -> bool {
+fn count(tally: &mut Tally, commit: &Commit, look: impl Fn(&Event)) -> bool {
     let mut asks = false;
     for text in split_events(&commit.events).into_iter().flatten() {
         if let Ok(event) = Event::decode(text) {
             asks |= is_about_needs(&event.body);
             tally.apply(Millis(commit.at), &event);
+            look(&event);
         }
     }
     asks
@@ -262,17 +301,13 @@ fn is_about_needs(body: &EventBody) -> bool {
 /// The next commits, read where reading hurts nobody. None when the log cannot be read.
 pub(crate) async fn read(project: &Project, after: u64) -> Option<Vec<Commit>> {
     let project = project.clone();
-    let read = tokio::task::spawn_blocking(move || read_log(project.log(), after)).await;
-    match read {
-        Ok(Ok(commits)) => Some(commits),
-        Ok(Err(error)) => {
-            tracing::error!(%error, after, "the log cannot be read");
-            None
-        }
-        Err(_) => None,
-    }
+    tokio::task::spawn_blocking(move || read_here(&project, after)).await.ok().flatten()
 }
 
-fn read_log(log: &Log, after: u64) -> Result<Vec<Commit>, mxd_store::ReadError> {
-    log.read(after, limits::READ_COMMITS)
+fn read_here(project: &Project, after: u64) -> Option<Vec<Commit>> {
+    project
+        .log()
+        .read(after, limits::READ_COMMITS)
+        .inspect_err(|error| tracing::error!(%error, after, "the log cannot be read"))
+        .ok()
 }

@@ -1,6 +1,7 @@
 //! One listener of a feed: what it missed from disk, the tree as it is, and from then on everything as it happens.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,8 +10,9 @@ use mxd_engine::home::Standing;
 use mxd_engine::project::Project;
 use mxd_store::Commit;
 use tokio::sync::{OwnedSemaphorePermit, broadcast, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, Sleep, sleep};
 
+use super::frame::Kind;
 use super::{Feed, Frame, frame, read};
 use crate::limits;
 
@@ -50,7 +52,7 @@ pub(crate) fn listen(listener: Listener) -> impl Stream<Item = Result<Bytes, std
         feed,
         position: 0,
         stage: Stage::Begin(cursor),
-        heartbeat: now() + limits::HEARTBEAT,
+        heartbeat: Box::pin(sleep(limits::HEARTBEAT)),
         may_listen,
         _seat: seat,
     };
@@ -67,7 +69,8 @@ struct Reader {
     /// The last commit that was sent or is in the snapshot.
     position: u64,
     stage: Stage,
-    heartbeat: Instant,
+    /// Set once for each beat: setting it for each frame would cost more than the frame.
+    heartbeat: Pin<Box<Sleep>>,
     may_listen: Box<dyn Fn() -> bool + Send>,
     _seat: OwnedSemaphorePermit,
 }
@@ -128,6 +131,7 @@ impl Reader {
     async fn project(&mut self) -> Option<Project> {
         let end = self.feed.end.clone();
         tokio::select! {
+            biased;
             () = end.cancelled() => None,
             open = self.standing.wait_for(|standing| standing.project().is_some()) => {
                 open.ok().and_then(|standing| standing.project().cloned())
@@ -180,20 +184,24 @@ impl Reader {
     }
 
     async fn hear(&mut self) -> Heard {
+        // When it is due, the beat comes first: a listener who hears much is asked, too, whether it still may.
+        if self.heartbeat.deadline() <= Instant::now() {
+            return Heard::Silence;
+        }
         tokio::select! {
             biased;
-            () = self.feed.end.cancelled() => Heard::End,
-            () = sleep_until(self.heartbeat) => Heard::Silence,
             frame = self.frames.recv() => match frame {
+                Ok(frame) if frame.kind == Kind::End => Heard::End,
                 Ok(frame) => Heard::Frame(frame),
                 Err(broadcast::error::RecvError::Lagged(_)) => Heard::TooMuch,
                 Err(broadcast::error::RecvError::Closed) => Heard::End,
             },
+            () = self.heartbeat.as_mut() => Heard::Silence,
         }
     }
 
     fn beat(&mut self) -> Bytes {
-        self.heartbeat = now() + limits::HEARTBEAT;
+        self.heartbeat.as_mut().reset(Instant::now() + limits::HEARTBEAT);
         if (self.may_listen)() {
             return frame::event("heartbeat", "{}");
         }
@@ -202,22 +210,19 @@ impl Reader {
     }
 
     fn pass_on(&mut self, frame: Frame) -> Option<Bytes> {
-        match frame.seq {
-            None => Some(frame.bytes),
-            Some(seq) if seq <= self.position => None,
-            Some(seq) if seq == self.position + 1 => {
+        match frame.kind {
+            Kind::Delta => Some(frame.bytes),
+            Kind::End => None,
+            Kind::Commit(seq) if seq <= self.position => None,
+            Kind::Commit(seq) if seq == self.position + 1 => {
                 self.position = seq;
                 Some(frame.bytes)
             }
             // Something is missing in between: it is on disk.
-            Some(_) => {
+            Kind::Commit(_) => {
                 self.stage = Stage::Behind(VecDeque::new());
                 None
             }
         }
     }
-}
-
-fn now() -> Instant {
-    Instant::now()
 }

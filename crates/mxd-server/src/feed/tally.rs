@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use mxd_core::event::body::{ToolCallId, Usage};
+use mxd_core::event::body::{DoneStatus, ToolCallId, Usage};
 use mxd_core::event::{Event, EventBody};
 use mxd_core::id::{ApprovalId, ClarificationId, TaskId};
 use mxd_core::message::{Message, NoticeTopic};
@@ -11,6 +11,8 @@ use mxd_core::money::Usd;
 use mxd_core::raw::RawJson;
 use mxd_core::show;
 use mxd_core::time::Millis;
+
+use crate::view::DiffView;
 
 /// Moments of money that are told apart: an hour each.
 const BUCKET_MS: u64 = 3_600_000;
@@ -47,6 +49,10 @@ pub(crate) struct TaskTally {
     pub(crate) last_line: Option<String>,
     pub(crate) last_error: Option<(Millis, String)>,
     pub(crate) conflict: Option<(Millis, String)>,
+    /// Why it is given up, in the words of its agent or of git.
+    pub(crate) failure: Option<(Millis, String)>,
+    /// What it has changed, when somebody last looked.
+    pub(crate) diff: Option<DiffView>,
 }
 
 /// A call that somebody is asked about.
@@ -111,6 +117,11 @@ impl Tally {
         self.left.get(&task).copied()
     }
 
+    /// Takes what somebody saw that a task has changed; whether that is news.
+    pub(crate) fn see_diff(&mut self, task: TaskId, diff: DiffView) -> bool {
+        self.tasks.entry(task).or_default().diff.replace(diff) != Some(diff)
+    }
+
     /// Says that the events of another commit follow.
     pub(crate) fn begin(&mut self) {
         self.left.clear();
@@ -146,9 +157,21 @@ impl Tally {
                         Some((at, show::one_line(&notice.content, show::LINE_CHARS)));
                 }
             }
-            EventBody::DoneNotified(_) | EventBody::TaskReset(_) => {
-                self.tasks.entry(task).or_default().conflict = None;
+            EventBody::DoneNotified(done) => {
+                let counted = self.tasks.entry(task).or_default();
+                counted.conflict = None;
+                let failed = done.status == DoneStatus::Failed;
+                counted.failure = failed.then(|| (at, show::one_line(&done.summary, show::LINE_CHARS)));
             }
+            EventBody::WorktreeFailed(failed) => {
+                let why = show::one_line(&failed.message, show::LINE_CHARS);
+                self.tasks.entry(task).or_default().failure = Some((at, why));
+            }
+            EventBody::TaskReset(_) => {
+                let counted = self.tasks.entry(task).or_default();
+                (counted.conflict, counted.failure, counted.diff) = (None, None, None);
+            }
+            EventBody::WorktreeRemoved(_) => self.tasks.entry(task).or_default().diff = None,
             EventBody::TaskCreated(created) => {
                 self.parents.extend(created.parent_id.map(|parent| (task, parent)));
             }

@@ -199,11 +199,16 @@ async fn ticket(State(app): State<App>, visitor: Visitor) -> Answer<Given<Ticket
 
 async fn login(State(app): State<App>, Input(wish): Input<Login>) -> Answer<Response> {
     app.auth.limiter.attempt()?;
-    let fresh = match (&wish.challenge_id, &wish.answer, &wish.ticket) {
-        (Some(challenge), Some(answer), None) => app.auth.login(challenge, answer)?,
-        (None, None, Some(ticket)) => app.auth.redeem(ticket)?,
-        _ => return Err(Fault::unfit("challengeId and answer, or ticket: one of the two log-ins is needed")),
+    let opened = match (&wish.challenge_id, &wish.answer, &wish.ticket) {
+        (Some(challenge), Some(answer), None) => app.auth.login(challenge, answer),
+        (None, None, Some(ticket)) => app.auth.redeem(ticket),
+        _ => Err(Fault::unfit("challengeId and answer, or ticket: one of the two log-ins is needed")),
     };
+    match &opened {
+        Ok(fresh) => tracing::info!(expires = fresh.expires.0, "a browser has logged in"),
+        Err(fault) => tracing::warn!(code = fault.code(), "a log-in was refused"),
+    }
+    let fresh = opened?;
     let seconds = fresh.expires.0.saturating_sub(clock::now().0) / 1_000;
     let cookie = format!("{COOKIE}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}", fresh.token);
     let session = Session { token: fresh.token, expires_at: fresh.expires.0 };

@@ -24,6 +24,15 @@ pub(super) fn routes(api: Api) -> Api {
             .gives::<Killed>(),
         kill,
     )
+    .add(
+        Route::post(
+            "/projects/{project}/background/{name}/cancel-await",
+            "Lets an agent go on that waits for a command in the background; the command runs on",
+        )
+        .takes::<KillWish>()
+        .gives::<LetGo>(),
+        cancel_await,
+    )
 }
 
 /// A command that runs.
@@ -54,6 +63,12 @@ struct KillWish {
 #[serde(rename_all = "camelCase")]
 struct Killed {
     killed: bool,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct LetGo {
+    cancelled: bool,
 }
 
 fn none(what: &str) -> Fault {
@@ -87,4 +102,21 @@ async fn kill(
     } else {
         Err(none(&name))
     }
+}
+
+async fn cancel_await(
+    State(app): State<App>,
+    Path((project, name)): Path<(String, String)>,
+    Input(wish): Input<KillWish>,
+) -> Answer<Given<LetGo>> {
+    let project = app.project(&project).await?;
+    let task = find(&project, &wish.session_id)?;
+    if project.let_go(task, &name).await {
+        return Ok(Given(LetGo { cancelled: true }));
+    }
+    if !project.look(|state| state.session(task).background().contains(&name)) {
+        return Err(none(&name));
+    }
+    Err(Fault::conflict("not_awaited", format!("the agent does not wait for {name}"))
+        .hint("Its end comes to the agent as a message; there is nothing to cancel."))
 }

@@ -90,6 +90,8 @@ async fn change(
 ) -> Answer<Given<Changed>> {
     let again = places.clone();
     tokio::task::spawn_blocking(move || config::patch(&places, layer, &patch)).await??;
+    let (home, written) = (app.home.clone(), again.clone());
+    tokio::task::spawn_blocking(move || home.know_secrets(&written)).await?;
     let config = look(again, layer).await?;
     let (mut restarted, mut restart_needed) = (Vec::new(), Vec::new());
     for registered in concerned {

@@ -10,8 +10,9 @@ use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
 use mxd_core::tree::{Color, Persistence, Status};
 use mxd_engine::project::{Project, WishError};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::control::{Acted, located};
 use super::projects::root;
@@ -35,7 +36,7 @@ pub(super) fn routes(api: Api) -> Api {
         .add(
             Route::patch(
                 "/projects/{project}/tasks/{task}",
-                "Changes a task: first its fields, then its place, then its status",
+                "Changes a task: its fields, its place and its status, all of it or nothing",
             )
             .takes::<TaskPatch>()
             .gives::<TaskView>(),
@@ -95,7 +96,14 @@ struct TaskWish {
     checks: Vec<String>,
     /// What closing it does, if it is to come back.
     #[serde(default)]
-    persistent: Option<PersistenceName>,
+    #[schemars(schema_with = "persistence_schema")]
+    persistent: Option<Persistence>,
+    /// The manifest its agent works under, a file of the repository: it only takes away from what the task above has.
+    #[serde(default)]
+    manifest: Option<String>,
+    /// The skill its agent works by.
+    #[serde(default)]
+    skill: Option<String>,
     /// How many children stand before it; otherwise it is the last.
     #[serde(default)]
     index: Option<u32>,
@@ -109,20 +117,15 @@ enum Kind {
     Folder,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum PersistenceName {
-    Reset,
-    Continue,
+/// The statuses there are, as the domain names them.
+fn status_schema(_: &mut SchemaGenerator) -> Schema {
+    let names = Status::ALL.iter().map(|status| Value::from(status.name())).chain([Value::Null]);
+    json_schema!({ "enum": names.collect::<Vec<_>>() })
 }
 
-impl From<PersistenceName> for Persistence {
-    fn from(name: PersistenceName) -> Self {
-        match name {
-            PersistenceName::Reset => Self::Reset,
-            PersistenceName::Continue => Self::Continue,
-        }
-    }
+/// What closing a task that comes back can do, as the domain names it.
+fn persistence_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "enum": [Persistence::Reset, Persistence::Continue, Value::Null] })
 }
 
 /// What changes about a node. What is left out stays; null clears.
@@ -137,7 +140,8 @@ struct TaskPatch {
     #[schemars(with = "Option<String>")]
     color: Change<Color>,
     #[serde(default)]
-    status: Option<StatusName>,
+    #[schemars(schema_with = "status_schema")]
+    status: Option<Status>,
     /// True makes it a draft, false makes a draft ready.
     #[serde(default)]
     draft: Option<bool>,
@@ -153,34 +157,8 @@ struct TaskPatch {
     #[serde(default)]
     after: Option<Vec<String>>,
     #[serde(default)]
-    #[schemars(with = "Option<PersistenceName>")]
-    persistent: Change<PersistenceName>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum StatusName {
-    Draft,
-    Pending,
-    InProgress,
-    Verify,
-    Passed,
-    Failed,
-    Closed,
-}
-
-impl From<StatusName> for Status {
-    fn from(name: StatusName) -> Self {
-        match name {
-            StatusName::Draft => Self::Draft,
-            StatusName::Pending => Self::Pending,
-            StatusName::InProgress => Self::InProgress,
-            StatusName::Verify => Self::Verify,
-            StatusName::Passed => Self::Passed,
-            StatusName::Failed => Self::Failed,
-            StatusName::Closed => Self::Closed,
-        }
-    }
+    #[schemars(schema_with = "persistence_schema")]
+    persistent: Change<Persistence>,
 }
 
 /// All children of a node, each once.
@@ -239,9 +217,10 @@ fn creation(project: &Project, wish: TaskWish, parent: TaskId) -> Answer<Op> {
     let place = wish.index.map_or(Place::Last, |index| Place::At(index as usize));
     let color = wish.color.map(Color);
     if wish.kind == Kind::Folder {
-        let for_tasks = wish.budget_usd.is_some() || !wish.after.is_empty() || !wish.checks.is_empty();
-        if for_tasks || wish.draft || wish.persistent.is_some() {
-            return Err(Fault::unfit("a folder has no draft, budget, dependencies, checks or persistence"));
+        let lists = !wish.after.is_empty() || !wish.checks.is_empty();
+        let fields = wish.budget_usd.is_some() || wish.draft || wish.persistent.is_some();
+        if lists || fields || wish.manifest.is_some() || wish.skill.is_some() {
+            return Err(Fault::unfit("a folder has a title, a colour and a place, and nothing else"));
         }
         return Ok(Op::CreateFolder(NewFolder { parent, place, title: wish.title, color }));
     }
@@ -252,12 +231,12 @@ fn creation(project: &Project, wish: TaskWish, parent: TaskId) -> Answer<Op> {
         description: wish.description,
         status: if wish.draft { InitialStatus::Draft } else { InitialStatus::Pending },
         color,
-        persistent: wish.persistent.map(Persistence::from),
+        persistent: wish.persistent,
         budget: wish.budget_usd,
         after: found(project, &wish.after)?,
         checks: wish.checks,
-        manifest: None,
-        skill: None,
+        manifest: wish.manifest,
+        skill: wish.skill,
     }))
 }
 
@@ -276,8 +255,9 @@ async fn patch(
     Input(patch): Input<TaskPatch>,
 ) -> Answer<Given<TaskView>> {
     let (project, task) = located(&app, &at).await?;
-    for op in changes(&project, task, patch)? {
-        match project.wish(Actor::User, op).await {
+    let changes = changes(&project, task, patch)?;
+    if !changes.is_empty() {
+        match project.wish(Actor::User, Op::Together(changes)).await {
             // A patch says how it is to be, and so it is.
             Ok(_) | Err(WishError::Refused(Refusal::NothingToChange { .. })) => {}
             Err(error) => return Err(error.into()),
@@ -292,11 +272,7 @@ fn changes(project: &Project, task: TaskId, patch: TaskPatch) -> Answer<Vec<Op>>
         title: patch.title,
         description: patch.description.map(DescriptionEdit::Whole),
         color: patch.color,
-        persistent: match patch.persistent {
-            Change::Keep => Change::Keep,
-            Change::Clear => Change::Clear,
-            Change::Set(name) => Change::Set(name.into()),
-        },
+        persistent: patch.persistent,
         budget: patch.budget_usd,
         after: patch.after.map(|after| found(project, &after)).transpose()?,
     };
@@ -313,14 +289,13 @@ fn changes(project: &Project, task: TaskId, patch: TaskPatch) -> Answer<Vec<Op>>
         ops.push(Op::MoveTask { task, parent, place });
     }
     let draft = patch.draft.map(|draft| if draft { Status::Draft } else { Status::Pending });
-    let status = patch.status.map(Status::from);
-    if let (Some(status), Some(draft)) = (status, draft)
+    if let (Some(status), Some(draft)) = (patch.status, draft)
         && status != draft
     {
         return Err(Fault::unfit("`status` and `draft` say different things"));
     }
     let now = project.look(|state| state.tree().get(task).and_then(|node| node.status()));
-    if let Some(to) = status.or(draft).filter(|to| now != Some(*to)) {
+    if let Some(to) = patch.status.or(draft).filter(|to| now != Some(*to)) {
         ops.push(Op::SetStatus { task, to, reason: None });
     }
     Ok(ops)

@@ -18,6 +18,7 @@ use crate::fault::Answer;
 use crate::history;
 use crate::limits;
 use crate::take::{Asked, Path};
+use crate::view::DiffView;
 
 pub(super) fn routes(api: Api) -> Api {
     api.add(
@@ -137,6 +138,7 @@ impl From<FileChange> for FileView {
 async fn diff(State(app): State<App>, at: At) -> Answer<Given<Diff>> {
     let (project, task) = located(&app, &at).await?;
     let review = project.review(task).await?;
+    app.feeds.of(&app.registered(&at.0.0)?).see_diff(task, DiffView::of(&review));
     Ok(Given(Diff {
         base: review.base.to_string(),
         head: review.head.map(|head| head.to_string()),

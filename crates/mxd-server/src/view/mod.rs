@@ -9,6 +9,7 @@ use mxd_core::money::Usd;
 use mxd_core::show;
 use mxd_core::state::State;
 use mxd_core::tree::{Node, Persistence};
+use mxd_engine::git::{FileChange, Review};
 use mxd_engine::home::{Entry, Registered, Standing};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -168,6 +169,12 @@ struct TaskPart {
     after: Vec<String>,
     /// Commands that have to succeed before it can be passed.
     checks: Vec<String>,
+    /// The manifest its agent works under, a file of the repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    manifest: Option<String>,
+    /// The skill its agent works by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skill: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<AgentView>,
     /// The newest thing said or done.
@@ -184,6 +191,9 @@ struct TaskPart {
     #[serde(skip_serializing_if = "Option::is_none")]
     context: Option<ContextView>,
     life: LifeView,
+    /// What it has changed so far, as far as that is known without asking git.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<DiffView>,
 }
 
 /// What an agent does.
@@ -206,6 +216,29 @@ struct ContextView {
     window: u64,
     /// Whether a part of it is only estimated.
     estimated: bool,
+}
+
+/// How much a task has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DiffView {
+    /// Files that differ.
+    pub(crate) files: u64,
+    /// Lines that are new.
+    pub(crate) additions: u64,
+    /// Lines that are gone.
+    pub(crate) deletions: u64,
+}
+
+impl DiffView {
+    pub(crate) fn of(review: &Review) -> Self {
+        let sum = |lines: fn(&FileChange) -> u64| review.files.iter().map(lines).sum();
+        Self {
+            files: review.files.len() as u64,
+            additions: sum(|file| file.additions),
+            deletions: sum(|file| file.deletions),
+        }
+    }
 }
 
 /// What a task has used in all its life.
@@ -283,6 +316,8 @@ fn task_part(state: &State, tally: &Tally, node: &Node) -> Option<TaskPart> {
         }),
         after: fields.after.iter().map(TaskId::to_string).collect(),
         checks: fields.checks.clone(),
+        manifest: fields.manifest.clone(),
+        skill: fields.skill.clone(),
         agent,
         last_line: counted.and_then(|counted| counted.last_line.clone()),
         inbox: state.inbox(node.id).len() as u64,
@@ -295,6 +330,7 @@ fn task_part(state: &State, tally: &Tally, node: &Node) -> Option<TaskPart> {
             since: session.life().since.map(|since| since.0),
             ..counted.map(|counted| life(&counted.usage, counted.tool_calls)).unwrap_or_default()
         },
+        diff: counted.and_then(|counted| counted.diff),
     })
 }
 

@@ -5,6 +5,7 @@ use mxd_core::id::TaskId;
 use mxd_core::raw::RawJson;
 use mxd_core::show;
 use mxd_core::state::State;
+use mxd_core::time::Millis;
 use mxd_core::tree::Status;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -117,6 +118,11 @@ pub(crate) fn needs(state: &State, tally: &Tally) -> Needs {
                 |(at, why)| (why, at.0),
             );
             needs.failed.push(trouble(why, at));
+        }
+        if status == Some(Status::Failed) {
+            let failure = counted.and_then(|counted| counted.failure.clone().or(counted.last_error.clone()));
+            let (at, why) = failure.unwrap_or((Millis(0), "its agent gave up".to_owned()));
+            needs.failed.push(trouble(why, at.0));
         }
         if let Some((at, why)) = counted.and_then(|counted| counted.conflict.clone()) {
             needs.conflicts.push(trouble(why, at.0));

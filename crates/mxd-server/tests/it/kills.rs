@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,50 +10,17 @@ use mxd_server::Contact;
 use reqwest::Client;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::{Child, Command};
 use tokio::sync::{Notify, watch};
 
 use crate::dice::Dice;
+use crate::process::{Process, url};
 use crate::rounds;
-use crate::stage::{PATIENCE, make_repository, reply, text, with};
+use crate::stage::{make_repository, reply, text, with};
 
 /// Who posts at the same time.
 const POSTERS: usize = 8;
 /// Messages that one inbox takes.
 const PER_TASK: usize = 400;
-
-/// A daemon in a process of its own.
-struct Process {
-    child: Child,
-    contact: Contact,
-}
-
-impl Process {
-    async fn start(data: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_mxd-daemon"))
-            .arg("serve")
-            .arg(data)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .kill_on_drop(true)
-            .spawn()
-            .unwrap();
-        // It says one word when everything was taken up.
-        let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
-        let word = tokio::time::timeout(PATIENCE, said.next_line()).await.unwrap().unwrap();
-        assert_eq!(word.as_deref(), Some("ready"));
-        Self { child, contact: Contact::read(data).unwrap() }
-    }
-
-    async fn kill(mut self) {
-        self.child.kill().await.unwrap();
-    }
-}
-
-fn url(contact: &Contact, path: &str) -> String {
-    format!("http://{}{path}", contact.address)
-}
 
 /// What all posters share.
 struct Post {

@@ -1,18 +1,20 @@
 //! A daemon with a project, a model to play with, and a client that is logged in.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::time::Duration;
 
+use mxd_engine::Keyring;
 use mxd_engine::git::Git;
 use mxd_engine::home::Setup;
-use mxd_server::{Build, Options, Policy, Running, serve};
+use mxd_server::{Build, Collector, Options, Policy, Running, serve};
 use mxd_tools::sandbox::{Launcher, User};
 use rehearse::{Rehearsal, Script, Wire};
 use reqwest::{Client, Method, RequestBuilder};
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+pub(crate) use crate::repository::{git, make_repository, write, write_settings};
 
 /// How long anything may take before it counts as stuck.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
@@ -38,6 +40,15 @@ impl Stage {
     }
 
     pub(crate) async fn set_with(conversations: Value, settings: Value) -> Self {
+        Self::set_all(conversations, settings, None).await
+    }
+
+    /// The same with somebody who is told what agents do.
+    pub(crate) async fn set_told(conversations: Value, collector: Collector) -> Self {
+        Self::set_all(conversations, json!({}), Some(collector)).await
+    }
+
+    async fn set_all(conversations: Value, settings: Value, collector: Option<Collector>) -> Self {
         let ground = TempDir::new().unwrap();
         make_repository(&ground.path().join("repo"));
         let mut script = json!({ "conversations": conversations });
@@ -49,7 +60,7 @@ impl Stage {
         let script = Script::parse("story.json", &script).unwrap_or_else(|error| panic!("{error}"));
         let model = Rehearsal::start(script).unwrap();
         write_settings(ground.path(), &model.base_url(Wire::Anthropic), settings);
-        let running = begin(ground.path()).await;
+        let running = begin(Options { collector, ..options(ground.path()) }).await;
         let client = Client::builder().no_proxy().build().unwrap();
         let mut stage = Self {
             ground,
@@ -148,7 +159,7 @@ impl Stage {
     /// Ends the daemon and begins another with the same data.
     pub(crate) async fn restart(&mut self) {
         self.running.take().unwrap().shutdown().await;
-        self.running = Some(begin(self.ground.path()).await);
+        self.running = Some(begin(options(self.ground.path())).await);
     }
 
     /// Ends the daemon, whatever the model was asked.
@@ -190,7 +201,7 @@ pub(crate) fn setup(ground: &Path) -> Setup {
             variables: Vec::new(),
             committer: Some(("Agent".into(), "agent@example.org".into())),
         },
-        lookup: |name| (name == "STAGE_KEY").then(|| SecretString::from("a key of the stage")),
+        keyring: Keyring::new(|name| (name == "STAGE_KEY").then(|| SecretString::from("a key of the stage"))),
         git: Git::from_environment().variable("HOME", ground).variable("XDG_CONFIG_HOME", ground),
     }
 }
@@ -202,53 +213,15 @@ pub(crate) fn options(ground: &Path) -> Options {
         names: Vec::new(),
         policy: Policy::Enforced,
         session_days: 1,
+        collector: None,
         build: Build::default(),
     }
 }
 
-async fn begin(ground: &Path) -> Running {
-    let running = serve(options(ground)).await.unwrap();
+async fn begin(options: Options) -> Running {
+    let running = serve(options).await.unwrap();
     running.ready().await;
     running
-}
-
-pub(crate) fn make_repository(folder: &Path) {
-    std::fs::create_dir_all(folder.join(".mxd/hooks")).unwrap();
-    write(folder.join("README.md"), "A small program.\n");
-    write(folder.join(".mxd/hooks/setup_worktree.sh"), "true\n");
-    git(folder, &["init", "-q", "-b", "main"]);
-    git(folder, &["add", "-A"]);
-    git(folder, &["commit", "-q", "-m", "first"]);
-}
-
-fn write_settings(ground: &Path, url: &str, more: Value) {
-    let mut settings = json!({
-        "authGroups": { "main": { "provider": "anthropic", "anthropicBaseUrl": url, "anthropicApiKey": "$env:STAGE_KEY" } },
-        "defaultAuth": "main",
-    });
-    for (name, value) in more.as_object().unwrap() {
-        settings[name] = value.clone();
-    }
-    std::fs::create_dir_all(ground.join("data")).unwrap();
-    write(ground.join("data/config.json"), &settings.to_string());
-}
-
-/// A file as a user makes it.
-#[expect(clippy::disallowed_methods, reason = "nothing of a test has to outlive a power cut")]
-pub(crate) fn write(path: PathBuf, text: &str) {
-    std::fs::write(path, text).unwrap();
-}
-
-/// Git as a user has it.
-pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
-    let output = Command::new("git")
-        .args(["-c", "user.name=User", "-c", "user.email=user@example.org"])
-        .args(args)
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
 /// A turn that calls tools.

@@ -199,9 +199,16 @@ impl Log {
 
     /// Appends one commit without blocking; the ticket tells when it is durable.
     pub fn submit(&self, draft: Draft) -> Result<Ticket, AppendError> {
-        let mut tickets = self.shared.queue.push([draft])?;
-        self.shared.call_flusher();
-        tickets.pop().ok_or(AppendError::Closed)
+        self.submit_all([draft])?.pop().ok_or(AppendError::Closed)
+    }
+
+    /// Appends commits next to each other, if possible with one write, without blocking.
+    pub fn submit_all(&self, drafts: impl IntoIterator<Item = Draft>) -> Result<Vec<Ticket>, AppendError> {
+        let tickets = self.shared.queue.push(drafts)?;
+        if !tickets.is_empty() {
+            self.shared.call_flusher();
+        }
+        Ok(tickets)
     }
 
     /// The number of the last durable commit, as a value to watch.

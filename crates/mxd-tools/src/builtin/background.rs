@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::context::Context;
 use crate::outcome::Outcome;
 use crate::shell::limits::{AWAIT_MS, MAX_AWAIT_MS, SHOWN_COMMAND_BYTES};
-use crate::shell::{Snapshot, State, text};
+use crate::shell::{Awaited, Snapshot, State, text};
 
 /// What it is called.
 pub const NAME: &str = "background";
@@ -85,12 +85,16 @@ pub async fn run(args: Args, context: Context<'_>) -> Outcome {
 
 async fn awaited(id: &str, timeout: u64, context: Context<'_>) -> Outcome {
     let processes = &context.scope.processes;
-    let ended = tokio::select! {
-        ended = processes.wait(id, Duration::from_millis(timeout)) => ended,
+    let waited = tokio::select! {
+        waited = processes.await_end(id, Duration::from_millis(timeout)) => waited,
         () = context.cancel.cancelled() => return Outcome::error("cancelled; the command runs on"),
     };
-    if !ended {
-        return Outcome::text(format!("{id} still runs after {timeout} ms"));
+    match waited {
+        Awaited::Ended => {}
+        Awaited::TooLong => return Outcome::text(format!("{id} still runs after {timeout} ms")),
+        Awaited::LetGo => {
+            return Outcome::text(format!("the user wants you to go on without waiting; {id} still runs"));
+        }
     }
     let now = processes.list().into_iter().find(|snapshot| snapshot.id == id);
     Outcome::text(match now.map(|snapshot| snapshot.state) {

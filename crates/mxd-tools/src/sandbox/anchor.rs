@@ -24,8 +24,8 @@ pub(super) const STAGE: &str = "anchor";
 /// Runs until the daemon closes the socket.
 pub(super) fn run() -> ExitCode {
     let Ok(mut control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
-    let order: Order = match wire::receive(&control) {
-        Ok(Some((order, _stdin))) => order,
+    let (order, _tether): (Order, _) = match wire::receive(&control) {
+        Ok(Some(received)) => received,
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
     let report = match settle(&order) {

@@ -1,6 +1,7 @@
 //! What the commands of one agent share.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use tokio::sync::Mutex;
 
@@ -8,10 +9,15 @@ use super::anchor;
 use super::copies::Copies;
 use super::error::SandboxError;
 use super::groups::Groups;
-use super::launch::{Child, Command, Output, Sandbox};
+use super::launch::{Child, Command, Outlets, Output, Sandbox};
 use super::level::Level;
+use super::outer;
 use super::policy::Policy;
+use super::ready::Ready;
 use super::wire::Report;
+
+/// How long a supervisor waits for a command. Whoever runs one usually runs the next within this time.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A sandbox for the commands of one agent. Cheap to clone; the last clone to go ends what it holds.
 ///
@@ -29,6 +35,7 @@ struct Shared {
     groups: Arc<Groups>,
     copies: Copies,
     anchor: Mutex<Option<Child>>,
+    ready: Ready,
 }
 
 impl Sandbox {
@@ -41,6 +48,7 @@ impl Sandbox {
             groups,
             copies: Copies::default(),
             anchor: Mutex::new(None),
+            ready: Ready::default(),
         };
         Cell { shared: Arc::new(shared) }
     }
@@ -68,22 +76,50 @@ impl Cell {
     ///
     /// When the sandbox cannot be set up or the program cannot be run; nothing of it is left then.
     pub async fn spawn(&self, command: Command) -> Result<Child, SandboxError> {
-        let program = command.program.clone();
-        let Shared { sandbox, policy, groups, copies, .. } = &*self.shared;
+        let Shared { sandbox, policy, copies, ready, .. } = &*self.shared;
         copies
             .freshen(&policy.copies)
             .map_err(|error| SandboxError::SetUp { what: format!("copying shared files: {error}") })?;
         let anchor = self.anchor().await?;
-        let mut child = sandbox.launch_command(policy, groups, anchor, command)?;
-        match child.hear().await? {
-            Report::Started { missing } => {
-                child.missing = missing;
-                Ok(child)
+        if let Some(waiting) = ready.take(anchor, command.outlets()) {
+            match sandbox.start(waiting, &command).await {
+                // It did not get so far as to start anything, so another one may.
+                Err(SandboxError::SetUp { .. } | SandboxError::Launch { .. }) => {}
+                started => return started,
             }
-            Report::SetUpFailed { what } => Err(SandboxError::SetUp { what }),
-            Report::ExecFailed { why } => Err(SandboxError::Exec { program, why }),
-            Report::Ended { .. } => Err(SandboxError::Lost),
         }
+        sandbox.start(self.launch(anchor, command.outlets())?, &command).await
+    }
+
+    /// Has a supervisor ready for a command like this one, which then starts sooner. Where commands share their process
+    /// numbers nothing is made ready, because they could end what waits.
+    pub fn expect_another(&self, like: &Command) {
+        if self.level() < Level::Full {
+            return;
+        }
+        let (shared, outlets) = (Arc::downgrade(&self.shared), like.outlets());
+        tokio::spawn(async move {
+            // When it cannot be made, the next command is told why.
+            let Some(Some(made)) = in_cell(&shared, async |cell| cell.make_ready(outlets).await).await else {
+                return;
+            };
+            tokio::time::sleep(PATIENCE).await;
+            in_cell(&shared, async |cell| cell.shared.ready.let_go(made)).await;
+        });
+    }
+
+    async fn make_ready(&self, outlets: Outlets) -> Option<u32> {
+        if !self.shared.ready.is_empty() {
+            return None;
+        }
+        let anchor = self.anchor().await.ok()?;
+        let waiting = self.launch(anchor, outlets).ok()?;
+        Some(self.shared.ready.put(anchor, outlets, waiting))
+    }
+
+    fn launch(&self, anchor: Option<u32>, outlets: Outlets) -> Result<Child, SandboxError> {
+        let Shared { sandbox, policy, groups, .. } = &*self.shared;
+        sandbox.launch(outer::STAGE, (policy, groups, anchor), outlets)
     }
 
     /// The process that holds the namespaces, started when there is none.
@@ -96,14 +132,20 @@ impl Cell {
             return Ok(Some(running.supervisor()));
         }
         let Shared { sandbox, policy, groups, .. } = &*self.shared;
-        let silent = Command { stdout: Output::Null, stderr: Output::Null, ..Command::default() };
+        let silent = Outlets { stdout: Output::Null, stderr: Output::Null };
         let mut child = sandbox.launch(anchor::STAGE, (policy, groups, None), silent)?;
         match child.hear().await? {
             Report::Started { .. } => Ok(Some(anchor.insert(child).supervisor())),
             Report::SetUpFailed { what } | Report::ExecFailed { why: what } => {
                 Err(SandboxError::SetUp { what })
             }
-            Report::Ended { .. } => Err(SandboxError::Lost),
+            Report::Taken | Report::Ended { .. } => Err(SandboxError::Lost),
         }
     }
+}
+
+/// Does something in a cell that is still there, without keeping it.
+async fn in_cell<T>(shared: &Weak<Shared>, work: impl AsyncFnOnce(&Cell) -> T) -> Option<T> {
+    let cell = Cell { shared: shared.upgrade()? };
+    Some(work(&cell).await)
 }

@@ -18,7 +18,7 @@ use rustix::process::{
 use super::hush::Nowhere;
 use super::level::Level;
 use super::orphans::end_descendants;
-use super::wire::{self, NOT_STARTED_BY_US, Order, Report, Usage};
+use super::wire::{self, Job, NOT_STARTED_BY_US, Order, Report, Usage};
 use super::{doors, view};
 
 /// Its argument.
@@ -27,15 +27,30 @@ pub(super) const STAGE: &str = "inner";
 /// Runs until the command has ended and nothing of it is left.
 pub(super) fn run() -> ExitCode {
     let Ok(control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
-    let (order, stdin): (Order, _) = match wire::receive(&control) {
+    let (order, _tether): (Order, _) = match wire::receive(&control) {
         Ok(Some(received)) => received,
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
     match Nowhere::open().and_then(|nowhere| Ok((nowhere, lock_in(&order)?))) {
-        Ok((nowhere, missing)) => supervise(&control, (&order, stdin), &nowhere, missing),
+        Ok((nowhere, missing)) => work(&control, (order.level, missing), &nowhere),
         Err(what) => wire::report(&control, &Report::SetUpFailed { what }),
     }
     ExitCode::SUCCESS
+}
+
+/// Waits for the command behind the locked door. When none comes, none was needed.
+fn work(control: &UnixStream, (level, missing): (Level, Vec<String>), nowhere: &Nowhere) {
+    match wire::receive(control) {
+        Ok(Some((job, stdin))) => {
+            wire::report(control, &Report::Taken);
+            supervise(control, (level, &job, stdin), nowhere, missing);
+        }
+        Ok(None) => {}
+        Err(error) => {
+            let what = format!("reading what to run: {error}");
+            wire::report(control, &Report::SetUpFailed { what });
+        }
+    }
 }
 
 fn lock_in(order: &Order) -> Result<Vec<String>, String> {
@@ -59,11 +74,11 @@ fn lock_in(order: &Order) -> Result<Vec<String>, String> {
 
 fn supervise(
     control: &UnixStream,
-    (order, stdin): (&Order, Option<OwnedFd>),
+    (level, job, stdin): (Level, &Job, Option<OwnedFd>),
     nowhere: &Nowhere,
     missing: Vec<String>,
 ) {
-    let child = match thread::scope(|scope| scope.spawn(|| start(order, stdin)).join()) {
+    let child = match thread::scope(|scope| scope.spawn(|| start(level, job, stdin)).join()) {
         Ok(Ok(child)) => child,
         Ok(Err(report)) => return wire::report(control, &report),
         Err(_panicked) => return,
@@ -83,15 +98,15 @@ fn supervise(
 
 /// Starts the command, one fence further in than this process, whom it could end otherwise. What a thread gives up, it
 /// gives up alone, so this has a thread of its own.
-fn start(order: &Order, stdin: Option<OwnedFd>) -> Result<Child, Report> {
-    if order.level > Level::Off {
+fn start(level: Level, job: &Job, stdin: Option<OwnedFd>) -> Result<Child, Report> {
+    if level > Level::Off {
         doors::fence_off().map_err(|what| Report::SetUpFailed { what })?;
     }
-    Command::new(&order.program)
-        .args(&order.args)
-        .current_dir(&order.cwd)
+    Command::new(&job.program)
+        .args(&job.args)
+        .current_dir(&job.cwd)
         .env_clear()
-        .envs(order.env.iter().map(|(name, value)| (name, value)))
+        .envs(job.env.iter().map(|(name, value)| (name, value)))
         .stdin(stdin.map_or_else(Stdio::null, Stdio::from))
         .spawn()
         .map_err(|error| Report::ExecFailed { why: error.to_string() })

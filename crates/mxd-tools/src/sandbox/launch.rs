@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::Serialize;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream as Control;
 use tokio::net::unix::pipe;
@@ -17,9 +18,9 @@ use tokio::sync::oneshot;
 use super::error::SandboxError;
 use super::groups::Groups;
 use super::level::Level;
-use super::outer;
 use super::policy::Policy;
-use super::wire::{self, MAX_FRAME, Order, Report, Usage};
+use super::wire::{self, Job, MAX_FRAME, MAX_ORDER, Order, Report, Usage};
+use crate::tether::Tether;
 
 /// How long a supervisor has to end everything before it is killed itself.
 const GRACE: Duration = Duration::from_secs(1);
@@ -39,6 +40,7 @@ pub struct Sandbox {
     launcher: Arc<Launcher>,
     level: Level,
     shortfalls: Arc<[String]>,
+    tether: Option<Tether>,
 }
 
 /// What to run.
@@ -82,6 +84,19 @@ pub enum Output {
     WithStdout,
 }
 
+/// Where everything that a command writes goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Outlets {
+    pub(super) stdout: Output,
+    pub(super) stderr: Output,
+}
+
+impl Command {
+    pub(super) fn outlets(&self) -> Outlets {
+        Outlets { stdout: self.stdout, stderr: self.stderr }
+    }
+}
+
 /// A command that runs. Dropping it ends it, with everything it started.
 #[derive(Debug)]
 pub struct Child {
@@ -119,7 +134,13 @@ pub enum End {
 impl Sandbox {
     /// Processes started by this launcher are held at this level.
     pub(super) fn at(launcher: Launcher, level: Level, shortfalls: Vec<String>) -> Self {
-        Self { launcher: Arc::new(launcher), level, shortfalls: shortfalls.into() }
+        Self { launcher: Arc::new(launcher), level, shortfalls: shortfalls.into(), tether: None }
+    }
+
+    /// The same, with everything that it starts tied to this program.
+    #[must_use]
+    pub fn tied_by(self, tether: Tether) -> Self {
+        Self { tether: Some(tether), ..self }
     }
 
     /// How far the kernel holds what is started.
@@ -132,31 +153,21 @@ impl Sandbox {
         &self.shortfalls
     }
 
-    pub(super) fn launch_command(
-        &self,
-        policy: &Policy,
-        groups: &Arc<Groups>,
-        anchor: Option<u32>,
-        command: Command,
-    ) -> Result<Child, SandboxError> {
-        self.launch(outer::STAGE, (policy, groups, anchor), command)
-    }
-
-    /// Starts a supervisor and gives it its order.
+    /// Starts a supervisor and gives it its order; what its command is to do, it is told by [`Child::give`].
     pub(super) fn launch(
         &self,
         stage: &'static str,
         (policy, groups, anchor): (&Policy, &Arc<Groups>, Option<u32>),
-        command: Command,
+        outlets: Outlets,
     ) -> Result<Child, SandboxError> {
-        let frame = self.order(policy, (groups, anchor), &command)?;
-        let failed = |source| SandboxError::Launch { program: self.launcher.program.clone(), source };
+        let order = Order { level: self.level, policy: policy.clone(), anchor, groups: groups.doors() };
+        let frame = frame(&order, MAX_ORDER)?;
+        let failed = |source| self.failed(source);
         let (ours, theirs) = UnixStream::pair().map_err(failed)?;
-        let pipes = Pipes::make(&command).map_err(failed)?;
+        let pipes = Pipes::make(outlets).map_err(failed)?;
         // A copy for each stage.
         for _stage in 0..2 {
-            let stdin = pipes.their_stdin.as_ref().map(AsFd::as_fd);
-            wire::send(&ours, &frame, stdin).map_err(failed)?;
+            wire::send(&ours, &frame, self.tether.as_ref().map(AsFd::as_fd)).map_err(failed)?;
         }
         let supervisor = process::Command::new(&self.launcher.program)
             .args(&self.launcher.args)
@@ -175,7 +186,7 @@ impl Sandbox {
         ours.set_nonblocking(true).map_err(failed)?;
         let control = Control::from_std(ours).map_err(failed)?;
         Ok(Child {
-            stdin: pipes.stdin,
+            stdin: None,
             stdout: pipes.stdout,
             stderr: pipes.stderr,
             missing: Vec::new(),
@@ -185,32 +196,57 @@ impl Sandbox {
         })
     }
 
-    fn order(
-        &self,
-        policy: &Policy,
-        (groups, anchor): (&Groups, Option<u32>),
-        command: &Command,
-    ) -> Result<Vec<u8>, SandboxError> {
-        let order = Order {
-            level: self.level,
-            program: command.program.clone(),
-            args: command.args.clone(),
-            cwd: command.cwd.clone(),
-            env: command.env.clone(),
-            policy: policy.clone(),
-            anchor,
-            groups: groups.doors(),
-        };
-        let frame =
-            serde_json::to_vec(&order).map_err(|error| SandboxError::SetUp { what: error.to_string() })?;
-        if frame.len() > MAX_FRAME {
-            return Err(SandboxError::TooLarge { bytes: frame.len(), limit: MAX_FRAME });
+    /// Has a supervisor start its command. When this returns, it runs.
+    pub(super) async fn start(&self, mut child: Child, command: &Command) -> Result<Child, SandboxError> {
+        let given = child.give(command)?;
+        match child.hear().await {
+            Ok(Report::Taken) => {}
+            Ok(Report::SetUpFailed { what }) => return Err(SandboxError::SetUp { what }),
+            Ok(Report::Started { .. } | Report::ExecFailed { .. } | Report::Ended { .. }) => {
+                return Err(SandboxError::Lost);
+            }
+            Err(_lost) => {
+                let gone = || io::Error::other("the supervisor ended before it began");
+                return Err(self.failed(given.err().unwrap_or_else(gone)));
+            }
         }
-        Ok(frame)
+        match child.hear().await? {
+            Report::Started { missing } => {
+                child.missing = missing;
+                Ok(child)
+            }
+            Report::SetUpFailed { what } => Err(SandboxError::SetUp { what }),
+            Report::ExecFailed { why } => Err(SandboxError::Exec { program: command.program.clone(), why }),
+            Report::Taken | Report::Ended { .. } => Err(SandboxError::Lost),
+        }
+    }
+
+    fn failed(&self, source: io::Error) -> SandboxError {
+        SandboxError::Launch { program: self.launcher.program.clone(), source }
     }
 }
 
+fn frame(value: &impl Serialize, limit: usize) -> Result<Vec<u8>, SandboxError> {
+    let frame = serde_json::to_vec(value).map_err(|error| SandboxError::SetUp { what: error.to_string() })?;
+    if frame.len() > limit {
+        return Err(SandboxError::TooLarge { bytes: frame.len(), limit });
+    }
+    Ok(frame)
+}
+
 impl Child {
+    /// Tells the supervisor what to run. The inner result is whether it can hear; why not, it may have said.
+    fn give(&mut self, command: &Command) -> Result<io::Result<()>, SandboxError> {
+        let Command { program, args, cwd, env, stdin, .. } = command.clone();
+        let frame = frame(&Job { program, args, cwd, env }, MAX_FRAME)?;
+        let hand_over = || {
+            let (ours, theirs) = input(stdin)?;
+            wire::send(&self.control, &frame, theirs.as_ref().map(AsFd::as_fd))?;
+            Ok(ours)
+        };
+        Ok(hand_over().map(|ours| self.stdin = ours))
+    }
+
     /// Waits for the end. Cancelling the wait loses nothing; ask again.
     ///
     /// # Errors
@@ -221,6 +257,7 @@ impl Child {
             Report::Ended { code: Some(code), usage, .. } => Ok(Exit { end: End::Code(code), usage }),
             Report::Ended { signal: Some(signal), usage, .. } => Ok(Exit { end: End::Signal(signal), usage }),
             Report::Ended { .. }
+            | Report::Taken
             | Report::Started { .. }
             | Report::SetUpFailed { .. }
             | Report::ExecFailed { .. } => Err(SandboxError::Lost),
@@ -263,38 +300,37 @@ async fn bury(mut supervisor: process::Child, mut released: oneshot::Receiver<()
     }
 }
 
-/// Both ends of what a command reads and writes.
+/// Both ends of what a command writes.
 struct Pipes {
-    stdin: Option<pipe::Sender>,
     stdout: Option<pipe::Receiver>,
     stderr: Option<pipe::Receiver>,
-    their_stdin: Option<PipeReader>,
     their_stdout: Stdio,
     their_stderr: Stdio,
 }
 
 impl Pipes {
-    fn make(command: &Command) -> io::Result<Self> {
-        let (stdin, their_stdin) = match command.stdin {
-            Input::Null => (None, None),
-            Input::Piped => {
-                let (reader, writer) = io::pipe()?;
-                (Some(pipe::Sender::from_owned_fd(writer.into())?), Some(reader))
-            }
-        };
-        let (stdout, their_stdout) = output(command.stdout)?;
-        let (stderr, their_stderr) = match (command.stderr, &their_stdout) {
+    fn make(Outlets { stdout, stderr }: Outlets) -> io::Result<Self> {
+        let (stdout, their_stdout) = output(stdout)?;
+        let (stderr, their_stderr) = match (stderr, &their_stdout) {
             (Output::WithStdout, Some(writer)) => (None, Some(writer.try_clone()?)),
             (other, _) => output(other)?,
         };
         Ok(Self {
-            stdin,
             stdout,
             stderr,
-            their_stdin,
             their_stdout: their_stdout.map_or_else(Stdio::null, Stdio::from),
             their_stderr: their_stderr.map_or_else(Stdio::null, Stdio::from),
         })
+    }
+}
+
+fn input(input: Input) -> io::Result<(Option<pipe::Sender>, Option<PipeReader>)> {
+    match input {
+        Input::Null => Ok((None, None)),
+        Input::Piped => {
+            let (reader, writer) = io::pipe()?;
+            Ok((Some(pipe::Sender::from_owned_fd(writer.into())?), Some(reader)))
+        }
     }
 }
 

@@ -9,6 +9,9 @@
 //! * `inner`, started by the outer one: locks the door behind itself (`doors`), starts the command, and ends
 //!   everything that is left when the command ends or the daemon goes away.
 //!
+//! At the top level, two of them wait behind the locked door for the next command of an agent (`ready`), because
+//! starting them takes longer than most commands do.
+//!
 //! A [`Cell`] is what the commands of one agent share. [`Level`] says how much of all this the machine allows;
 //! [`Sandbox::probe`] finds out by trying.
 
@@ -29,6 +32,7 @@ mod orphans;
 mod outer;
 mod policy;
 mod probe;
+mod ready;
 mod system;
 mod view;
 mod wire;

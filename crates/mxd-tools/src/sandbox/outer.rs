@@ -18,8 +18,8 @@ pub(super) const STAGE: &str = "outer";
 /// Runs until the second stage has ended.
 pub(super) fn run() -> ExitCode {
     let Ok(control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
-    let order: Order = match wire::receive(&control) {
-        Ok(Some((order, _stdin))) => order,
+    let (order, _tether): (Order, _) = match wire::receive(&control) {
+        Ok(Some(received)) => received,
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
     let done = adopt().and_then(|()| leave(&order)).and_then(|()| run_inner(&control));

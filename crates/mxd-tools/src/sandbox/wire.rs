@@ -1,10 +1,12 @@
 //! What the daemon and the two stages of a supervisor tell each other, and how.
 //!
 //! The socket is the supervisor's standard input. The daemon sends the same [`Order`] twice, once for each
-//! stage, and hears [`Report`]s; when either side closes, the other ends what it is doing. A frame is a length
-//! and JSON; the command's standard input travels beside it as a file descriptor.
+//! stage, then the [`Job`], at once or when there is one, and hears [`Report`]s; when either side closes, the
+//! other ends what it is doing. A frame is a length and JSON. Beside it travels a file descriptor: with an order
+//! what ties the supervisor to the daemon, held until it ends, by which others know that it has not; with a job
+//! what the command reads.
 
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -20,20 +22,19 @@ use serde::{Deserialize, Serialize};
 use super::level::Level;
 use super::policy::Policy;
 
-/// The most an order may be. It fits into the buffer of a socket twice, so sending it never waits.
+/// The most a frame may be.
 pub(super) const MAX_FRAME: usize = 96 * 1024;
+
+/// The most an order may be. Two of them and a job fit into the buffer of a socket, so sending them never waits.
+pub(super) const MAX_ORDER: usize = 48 * 1024;
 
 /// The exit code of a supervisor that somebody else started.
 pub(super) const NOT_STARTED_BY_US: u8 = 96;
 
-/// What to run, where, and what it may touch.
+/// What a command may touch, and where it belongs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Order {
     pub(super) level: Level,
-    pub(super) program: String,
-    pub(super) args: Vec<String>,
-    pub(super) cwd: PathBuf,
-    pub(super) env: Vec<(String, String)>,
     pub(super) policy: Policy,
     /// The process whose namespaces are joined, at the top level.
     pub(super) anchor: Option<u32>,
@@ -41,10 +42,21 @@ pub(super) struct Order {
     pub(super) groups: Vec<PathBuf>,
 }
 
+/// What to run, and where.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Job {
+    pub(super) program: String,
+    pub(super) args: Vec<String>,
+    pub(super) cwd: PathBuf,
+    pub(super) env: Vec<(String, String)>,
+}
+
 /// What became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
+    /// The job has come and is about to be started. Whoever has not heard this knows that nothing ran.
+    Taken,
     /// It runs; this the kernel does not hold.
     Started { missing: Vec<String> },
     /// The sandbox could not be set up.
@@ -65,7 +77,7 @@ pub struct Usage {
 }
 
 /// Sends a frame, and a file descriptor with it.
-pub(super) fn send(socket: &UnixStream, frame: &[u8], with: Option<BorrowedFd<'_>>) -> io::Result<()> {
+pub(super) fn send(socket: impl AsFd, frame: &[u8], with: Option<BorrowedFd<'_>>) -> io::Result<()> {
     let length = u32::try_from(frame.len()).map_err(io::Error::other)?.to_le_bytes();
     let fds: Vec<BorrowedFd<'_>> = with.into_iter().collect();
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -73,10 +85,14 @@ pub(super) fn send(socket: &UnixStream, frame: &[u8], with: Option<BorrowedFd<'_
     if !fds.is_empty() {
         control.push(SendAncillaryMessage::ScmRights(&fds));
     }
-    let sent = sendmsg(socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)?;
-    let mut socket = socket;
-    socket.write_all(&length[sent..])?;
-    socket.write_all(frame)
+    let sent = sendmsg(&socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)?;
+    for mut rest in [&length[sent..], frame] {
+        while !rest.is_empty() {
+            let sent = rustix::net::send(&socket, rest, SendFlags::NOSIGNAL)?;
+            rest = &rest[sent..];
+        }
+    }
+    Ok(())
 }
 
 /// Receives a frame, and the file descriptor that came with it. `None` when the other side is gone.

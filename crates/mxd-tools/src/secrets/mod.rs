@@ -6,6 +6,7 @@
 
 mod forms;
 mod stream;
+mod vault;
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 
 pub use stream::Redactor;
+pub use vault::{VAULT_VALUES, Vault};
 
 /// Values shorter than this are not looked for: they would be found in words that are no secret.
 pub const MIN_BYTES: usize = 8;

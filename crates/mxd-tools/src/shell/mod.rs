@@ -15,12 +15,14 @@ mod run;
 mod start;
 mod table;
 pub(crate) mod text;
+mod waiting;
 
 pub use end::Ending;
 pub use live::{CallId, Live, Watcher};
 pub use processes::Processes;
 pub use start::StartError;
 pub use table::{Completion, Snapshot, State};
+pub use waiting::Awaited;
 
 pub(crate) use foreground::{Moved, Mover, Waited};
 pub(crate) use live::Feed;

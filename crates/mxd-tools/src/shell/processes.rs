@@ -15,6 +15,7 @@ use super::cwd;
 use super::live::CallId;
 use super::output::Shown;
 use super::table::{Completion, Ended, Place, Snapshot, Table, file_name, name};
+use super::waiting::{Awaited, Waiting};
 use crate::kept::{Kept, create_in, own_folder};
 use crate::sandbox::Policy;
 
@@ -31,6 +32,7 @@ pub(super) struct Shared {
     completed: Notify,
     pub(super) closing: CancellationToken,
     pub(super) tasks: TaskTracker,
+    waiting: Waiting,
     pub(super) kept: Kept,
     /// Where commands say where they ended. They can write there, so nothing there is trusted.
     pub(super) reports: PathBuf,
@@ -59,6 +61,7 @@ impl Processes {
             completed: Notify::new(),
             closing: closing.clone(),
             tasks: TaskTracker::new(),
+            waiting: Waiting::default(),
             kept,
             reports,
             reports_descriptor,
@@ -115,6 +118,21 @@ impl Processes {
     pub async fn wait(&self, id: &str, patience: Duration) -> bool {
         let Some(mut ended) = self.shared.table().end_of(id) else { return true };
         tokio::time::timeout(patience, ended.wait_for(Option::is_some)).await.is_ok()
+    }
+
+    /// The same for an agent, whom the user can let go.
+    pub async fn await_end(&self, id: &str, patience: Duration) -> Awaited {
+        let seat = self.shared.waiting.sit_down(id);
+        tokio::select! {
+            biased;
+            ended = self.wait(id, patience) => if ended { Awaited::Ended } else { Awaited::TooLong },
+            () = seat.let_go.cancelled() => Awaited::LetGo,
+        }
+    }
+
+    /// Lets the agent go on that waits for a background command, which runs on; false when nobody waits for it.
+    pub fn let_go(&self, id: &str) -> bool {
+        self.shared.waiting.let_go(id)
     }
 
     /// Ends everything and waits until it has ended. Nothing can be started any more.

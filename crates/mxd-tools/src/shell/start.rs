@@ -140,8 +140,9 @@ impl Processes {
             () = order.cancel.cancelled() => return Err(StartError::Cancelled),
             () = self.shared.closing.cancelled() => return Err(StartError::Closed),
             () = admitted.started.kill.cancelled() => return Err(StartError::Cancelled),
-            spawned = scope.cell.spawn(command) => spawned?,
+            spawned = scope.cell.spawn(command.clone()) => spawned?,
         };
+        scope.cell.expect_another(&command);
         Ok(admitted.run(child))
     }
 }

@@ -78,6 +78,25 @@ async fn awaiting_honours_its_timeout_and_the_end() {
 }
 
 #[tokio::test]
+async fn an_agent_that_waits_is_let_go_and_the_command_runs_on() {
+    let scene = Scene::new().await;
+    let gate = scene.gate("gate");
+    let id = start(&scene, "read < gate").await;
+    assert!(!scene.scope.processes.let_go(&id), "nobody waits yet");
+    let wait = scene.background(json!({ "action": "await", "id": id }));
+    let word = async {
+        while !scene.scope.processes.let_go(&id) {
+            tokio::task::yield_now().await;
+        }
+    };
+    let (outcome, ()) = tokio::join!(wait, word);
+    assert_eq!(text(&outcome), "the user wants you to go on without waiting; bg-1 still runs");
+    assert!(!scene.scope.processes.let_go(&id), "nobody waits any more");
+    gate.open().await;
+    assert_eq!(scene.scope.processes.next_completion().await.id, id);
+}
+
+#[tokio::test]
 async fn killing_ends_the_whole_tree_at_every_level() {
     for mode in MODES {
         let scene = Scene::with(mode, &[]).await;

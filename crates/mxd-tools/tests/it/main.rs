@@ -27,4 +27,5 @@ mod schema;
 mod search;
 mod secrets;
 mod serve;
+mod tether;
 mod write_file;

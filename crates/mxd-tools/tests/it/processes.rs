@@ -148,3 +148,62 @@ async fn the_classes_of_a_tool_decide_what_its_process_can_change() {
         farm.hut(&writes).run(write).await.ok();
     }
 }
+
+/// Process numbers of the supervisors that this process has started and not buried.
+fn supervisors() -> Vec<String> {
+    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
+    let children = threads.flat_map(|thread| std::fs::read_to_string(thread.path().join("children")));
+    let mut all: Vec<String> =
+        children.flat_map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    all.sort_unstable();
+    all
+}
+
+/// Lets the runtime work until there are so many supervisors.
+async fn until_there_are(count: usize) -> Vec<String> {
+    loop {
+        let all = supervisors();
+        if all.len() == count {
+            return all;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn the_next_command_runs_under_the_supervisor_that_waits_for_it() {
+    let farm = Farm::new(Mode::Full).await;
+    let hut = farm.hut(&farm.agent("one"));
+    hut.run("true").await.ok();
+    let anchor = until_there_are(1).await;
+    hut.cell.expect_another(&hut.command(""));
+    let waiting = until_there_are(2).await;
+    let mut child = hut.cell.spawn(hut.command("echo here; exec cat")).await.unwrap();
+    assert_eq!(supervisors(), waiting);
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).await.unwrap();
+    assert_eq!(line, "here\n");
+    drop(child);
+    assert_eq!(until_there_are(1).await, anchor);
+    hut.cell.expect_another(&hut.command(""));
+    until_there_are(2).await;
+    drop(hut);
+    until_there_are(0).await;
+}
+
+#[tokio::test]
+async fn a_supervisor_that_died_while_it_waited_is_not_missed() {
+    let farm = Farm::new(Mode::Full).await;
+    let hut = farm.hut(&farm.agent("one"));
+    hut.run("true").await.ok();
+    let anchor = until_there_are(1).await;
+    for _round in 0..20 {
+        hut.cell.expect_another(&hut.command(""));
+        let all = until_there_are(2).await;
+        let waiting = all.iter().find(|id| !anchor.contains(id)).unwrap();
+        let killed = std::process::Command::new("kill").args(["-9", waiting]).status().unwrap();
+        assert!(killed.success());
+        // Whether its death has been noticed by now or not.
+        assert_eq!(hut.run("echo ran").await.ok(), "ran\n");
+    }
+}

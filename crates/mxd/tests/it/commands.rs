@@ -103,7 +103,7 @@ impl User {
     }
 }
 
-fn make_repository(folder: &Path) {
+pub(crate) fn make_repository(folder: &Path) {
     fs::create_dir_all(folder.join(".mxd/hooks")).unwrap();
     write(&folder.join("README.md"), "A small program.\n");
     write(&folder.join(".mxd/hooks/setup_worktree.sh"), "#!/bin/sh\ntrue\n");
@@ -119,7 +119,7 @@ fn make_repository(folder: &Path) {
     }
 }
 
-fn write(path: &Path, text: &str) {
+pub(crate) fn write(path: &Path, text: &str) {
     fs::File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
 }
 

@@ -77,6 +77,16 @@ pub fn own_folder_of(repository: &Repository, folder: &std::path::Path) -> Resul
     checkout::own_folder(repository, folder)
 }
 
+/// Everything that is remembered of the worktrees of tasks, ready or not, as something to be removed.
+///
+/// # Errors
+///
+/// When it cannot be read.
+pub fn removals(repository: &Repository) -> Result<Vec<Removal>, GitError> {
+    let records = Record::all(repository.common())?.into_iter();
+    Ok(records.map(|Record { task, folder, branch, .. }| Removal { task, folder, branch }).collect())
+}
+
 /// The worktrees that are ready, of all tasks.
 ///
 /// # Errors

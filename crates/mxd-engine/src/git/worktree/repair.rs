@@ -30,16 +30,31 @@ pub(super) async fn clear_half_made(repository: &Repository, folder: &Path) -> R
     if !living.is_empty() {
         return Err(Stuck::Inhabited(living));
     }
-    if is_ours(repository, folder) {
-        let removed = folder.to_owned();
-        let ended = blocking(move || remove_tree(&removed)).await.and_then(|ended| ended);
-        ended.map_err(GitError::file("remove", folder))?;
-    } else if !is_vacant(folder).map_err(GitError::file("look into", folder))? {
+    let is_ours = is_ours(repository, folder);
+    if !is_ours && !is_vacant(folder).map_err(GitError::file("look into", folder))? {
         return Err(Stuck::Occupied);
     }
+    let (place, aside) = (folder.to_owned(), aside_of(folder));
+    let clear = move || {
+        remove_tree(&aside)?;
+        if is_ours {
+            // Under another name first: of a removal that is cut off something is left that does not look like ours.
+            fs::rename(&place, &aside)?;
+            remove_tree(&aside)?;
+        }
+        Ok(())
+    };
+    blocking(clear).await.and_then(|ended| ended).map_err(GitError::file("remove", folder))?;
     let turn = repository.turn().await;
     unregister(repository, &turn, folder)?;
     Ok(())
+}
+
+/// Where a half-made worktree is while it is removed.
+fn aside_of(folder: &Path) -> PathBuf {
+    let mut name = folder.file_name().unwrap_or_default().to_owned();
+    name.push(".unmade");
+    folder.with_file_name(name)
 }
 
 /// Removes the locks that git left in a worktree, and on its branches, when it died with the daemon: nobody who works

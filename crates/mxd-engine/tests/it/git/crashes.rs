@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use mxd_engine::git::merge::{self, Outcome};
-use mxd_engine::git::worktree::{self, How};
+use mxd_engine::git::worktree::{self, FailedSetup, How, Setup};
 use mxd_engine::git::{Git, Repository};
 
 use super::merging::assert_nothing_left;
@@ -137,6 +137,28 @@ async fn a_worktree_that_was_being_made_is_made_when_asked_again() {
     })
     .await;
     assert!(stops >= 6, "{stops}");
+}
+
+/// A program that dies while it removes what another one had half made leaves a part of it, which nothing says is ours.
+#[tokio::test]
+async fn a_half_made_worktree_whose_removal_was_cut_off_is_in_nobodys_way() {
+    let yard = Yard::new();
+    let repository = yard.repository().await;
+    let mut request = yard.request(1);
+    (request.setup, request.failed_setup) = (Setup::Required, FailedSetup::Keep);
+    let fails = |_| std::future::ready(Err(std::io::Error::other("the program died")));
+    yard.write("repo/.mxd/hooks/setup_worktree.sh", "true\n");
+    yard.user("add -A");
+    yard.user("commit -q -m set-up");
+    worktree::create(&repository, &request, fails).await.unwrap_err();
+    let aside = PathBuf::from(format!("{}.unmade", request.folder.display()));
+    fs::rename(&request.folder, &aside).unwrap();
+    fs::remove_file(aside.join(".git")).unwrap();
+    let made = worktree::create(&repository, &request, plainly).await.unwrap();
+    assert_eq!(made.how, How::Made);
+    assert_eq!(yard.git_in(&made.worktree.folder, "status --porcelain"), "");
+    assert!(!aside.exists());
+    assert_eq!(yard.user("worktree list").lines().count(), 2);
 }
 
 #[tokio::test]

@@ -1,13 +1,17 @@
 //! The home of a user's projects: who has it, what is in its list, and what becomes of projects that are not well.
 
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 use mxd_core::decide::{Actor, NewTask, Op};
+use mxd_engine::Keyring;
 use mxd_engine::git::Git;
 use mxd_engine::home::{Home, HomeError, Init, Registration, Setup, Standing, data_folder};
 use mxd_engine::project::Project;
 use mxd_tools::sandbox::{Launcher, User};
+use mxd_tools::tether::{Earlier, Tether};
 use tempfile::TempDir;
 
 use crate::journey::stage::{git, write};
@@ -25,7 +29,7 @@ fn setup(ground: &Path) -> Setup {
             variables: Vec::new(),
             committer: None,
         },
-        lookup: |_| None,
+        keyring: Keyring::new(|_| None),
         git,
     }
 }
@@ -74,6 +78,48 @@ async fn a_home_has_one_owner_and_is_private() {
     assert_eq!(mode(ground.path().join("data")), 0o700);
     drop(first);
     Home::open(setup(ground.path())).unwrap();
+}
+
+#[tokio::test]
+async fn what_a_home_starts_is_known_to_the_next_one() {
+    let ground = TempDir::new().unwrap();
+    let home = Home::open(setup(ground.path())).unwrap();
+    let living = ground.path().join("data/living");
+    let now = || Tether::take(&living, Duration::ZERO).unwrap().1;
+    assert_eq!(now(), Earlier::Living);
+    drop(home);
+    assert_eq!(now(), Earlier::Gone);
+}
+
+/// A daemon that is killed while it starts something leaves a child that has what it had, until it is quite started.
+#[test]
+fn what_a_dead_daemon_had_not_quite_started_is_waited_for() {
+    let ground = TempDir::new().unwrap();
+    drop(Home::open(setup(ground.path())).unwrap());
+    let (lock, living) = (ground.path().join("data/daemon.lock"), ground.path().join("data/living"));
+    // The highest number that a process can have is one less.
+    write(lock.clone(), "pid 4194304");
+    let held = std::fs::File::open(&lock).unwrap();
+    held.lock().unwrap();
+    let (tether, _) = Tether::take(&living, Duration::ZERO).unwrap();
+    let mut child = Command::new("tail");
+    child.args(["-f", "/dev/null"]).stdin(tether.stdin().unwrap()).stdout(held);
+    let mut running = child.spawn().unwrap();
+    drop((child, tether));
+    let setup = setup(ground.path());
+    let opening = std::thread::spawn(move || Home::open(setup).map(drop));
+    let number = std::fs::metadata(&living).unwrap().ino();
+    let waits = || {
+        std::fs::read_to_string("/proc/locks").unwrap().lines().any(|line| {
+            line.contains("->") && line.split_whitespace().any(|word| word.ends_with(&format!(":{number}")))
+        })
+    };
+    while !opening.is_finished() && !waits() {
+        std::thread::yield_now();
+    }
+    running.kill().unwrap();
+    running.wait().unwrap();
+    opening.join().unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -1,10 +1,13 @@
 //! Accidents from outside: two programs at once, a damaged record, a folder that disappears.
 
+use std::time::Duration;
+
 use mxd_core::event::body::RestReason;
 use mxd_core::id::{ProjectId, Ulid};
 use mxd_core::tree::Status;
 use mxd_engine::agents::Neighbours;
 use mxd_engine::project::{OpenError, Project};
+use mxd_tools::tether::{Earlier, Tether};
 use serde_json::json;
 
 use super::stage::{Stage, calls, capturing, conversation, expecting, gated, speaks};
@@ -13,8 +16,11 @@ use crate::ground::opening;
 #[tokio::test(flavor = "multi_thread")]
 async fn of_two_programs_on_one_project_the_second_is_refused_and_the_first_goes_on() {
     let stage = Stage::set(json!([conversation("Title: Root", vec![speaks("Here.")])])).await;
-    let again =
-        opening(stage.ground.path(), (ProjectId::from(Ulid::from_parts(1, 1)), Neighbours::default())).await;
+    let ground = stage.ground.path();
+    let (tether, earlier) = Tether::take(&ground.join("data/living"), Duration::ZERO).unwrap();
+    assert_eq!(earlier, Earlier::Living);
+    let beside = (ProjectId::from(Ulid::from_parts(1, 1)), Neighbours::default());
+    let again = opening(ground, beside, tether).await;
     let refused = Project::open(again).await.unwrap_err();
     assert!(matches!(refused, OpenError::Log(_)), "{refused}");
     let root = stage.root();

@@ -8,6 +8,7 @@ mod endings;
 mod failing;
 mod forks;
 mod leaving;
+mod leftovers;
 mod live;
 mod long;
 mod manifests;

@@ -15,8 +15,9 @@ use rehearse::{Rehearsal, Script, Wire};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::ground::{create_root, make_repository, open, open_beside, write_settings};
-pub(crate) use crate::ground::{git, write};
+pub(crate) use crate::ground::repository::{git, write};
+use crate::ground::repository::{make_repository, write_settings};
+use crate::ground::{create_root, open, open_beside};
 
 /// How long anything may take before the story counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -121,10 +122,17 @@ impl Stage {
 
     /// Ends the program and starts it again. What runs is not waited for.
     pub(crate) async fn restart(&mut self) {
+        self.restart_after(|_| {}).await;
+    }
+
+    /// Ends the program, has something happen to the ground, and starts it again.
+    pub(crate) async fn restart_after(&mut self, happens: impl FnOnce(&Path) + Send + 'static) {
         // The log has one owner at a time: the old one has to be gone.
         if let Some(old) = self.project.take() {
             old.close().await;
         }
+        let ground = self.ground.path().to_owned();
+        tokio::task::spawn_blocking(move || happens(&ground)).await.unwrap();
         self.project = Some(open(self.ground.path()).await);
     }
 
