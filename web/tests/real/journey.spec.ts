@@ -77,6 +77,13 @@ test("a project from the first login to a resume", async ({ page }) => {
     await page.getByRole("button", { name: "Answer" }).click();
     await expect(page.getByText("Nothing needs you")).toBeVisible();
 
+    // What somebody said is found, and shown where it was said.
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Task, view or action" }).fill("hand the counting");
+    await page.getByRole("option", { name: /hand the counting/ }).first().click();
+    await expect(page.locator(".chat-row.is-found")).toContainText("a task of its own");
+    await expect(page.locator(".chat-row.is-found")).toBeInViewport();
+
     // The work of the task: its conversation, its diff with a comment, its ledger.
     await page.getByRole("treeitem", { name: /^Count the boats/ }).click();
     await expect(page.getByRole("heading", { name: "Count the boats" })).toBeVisible();
@@ -110,7 +117,7 @@ test("a project from the first login to a resume", async ({ page }) => {
     // It is stopped, after one was told what that does not undo.
     await page.locator(".task-title").getByRole("button", { name: "Actions" }).click();
     await page.getByRole("menuitem", { name: "Stop" }).click();
-    await expect(page.getByRole("dialog")).toContainText("Files it has changed stay changed.");
+    await expect(page.getByRole("dialog")).toContainText("Files they have changed stay changed.");
     await page.getByRole("dialog").getByRole("button", { name: "Stop" }).click();
     await expect(page.locator(".task-state")).toContainText("stopped");
 
