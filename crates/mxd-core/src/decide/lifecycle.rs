@@ -155,6 +155,7 @@ pub(super) fn delete(plan: &mut Plan<'_>, id: TaskId, reach: Reach) -> Result<()
     leaves_first.extend(plan.tree().descendants(id));
     leaves_first.reverse();
     let gone: BTreeSet<TaskId> = leaves_first.iter().map(|node| node.id).collect();
+    plan.deleted.extend(&gone);
     let heir = plan.tree().task_above(id).and_then(|above| plan.state.budget_owner(above.id));
     for node in leaves_first {
         session::let_go(plan, node.id);

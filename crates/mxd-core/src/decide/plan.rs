@@ -36,6 +36,8 @@ pub(super) struct Plan<'a> {
     started: BTreeSet<TaskId>,
     /// Tasks whose conversations this very plan throws away.
     pub(super) discarded: BTreeSet<TaskId>,
+    /// Nodes that this very plan deletes: they are told nothing any more.
+    pub(super) deleted: BTreeSet<TaskId>,
 }
 
 impl<'a> Plan<'a> {
@@ -52,6 +54,7 @@ impl<'a> Plan<'a> {
             released: BTreeSet::new(),
             started: BTreeSet::new(),
             discarded: BTreeSet::new(),
+            deleted: BTreeSet::new(),
         }
     }
 
@@ -69,6 +72,7 @@ impl<'a> Plan<'a> {
         self.released.extend(aside.released);
         self.started.extend(aside.started);
         self.discarded.extend(aside.discarded);
+        self.deleted.extend(aside.deleted);
     }
 
     /// The decision, if it fits into one line of the log.

@@ -227,7 +227,8 @@ fn tasks_from<'p>(turn: &Turn<'_, 'p>, top: TaskId) -> impl Iterator<Item = Task
 
 fn call_spent(turn: &mut Turn<'_, '_>, payers: &[TaskId], text: &str) {
     for task in payers {
-        if turn.plan.state.session(*task).rest() != Some(&RestReason::Spent) {
+        let is_short = turn.plan.state.session(*task).rest() == Some(&RestReason::Spent);
+        if !is_short || turn.plan.deleted.contains(task) {
             continue;
         }
         if turn.plan.state.inbox(*task).wants_agent() {

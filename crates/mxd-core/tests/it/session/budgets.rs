@@ -6,6 +6,7 @@ use mxd_core::event::EventBody;
 use mxd_core::event::body::{BlobId, Image, RestReason, StopReason, Usage};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
+use mxd_core::state::Anomalies;
 
 use super::script::{answer, cents, done, id, malformed, mxd, results, run, settled, text, usd, yields};
 use super::stage::{Outcome, Stage};
@@ -334,6 +335,20 @@ fn more_money_reaches_everybody_who_is_paid_from_it() {
         stage.user(op(poor));
         assert!(stage.is_asking(task), "{:?}", op(poor));
     }
+}
+
+#[test]
+fn who_is_deleted_hears_nothing_of_what_the_others_hand_back() {
+    let mut stage = Stage::new();
+    let (poor, middle, task) = short(&mut stage);
+    // The last in the tree goes first: this one hands its money back when the other is gone already.
+    let saved = NewTask { budget: Some(usd(1)), place: Place::At(0), ..NewTask::new(middle, "saved", "d") };
+    stage.create(saved);
+    let outcome = stage.user(Op::DeleteTask { task: middle, reach: Reach::Recursive });
+    assert!(outcome.has("budget_refunded"), "{:?}", outcome.names());
+    assert_eq!(outcome.of(task).count(), 1, "{:?}", outcome.names());
+    assert_eq!(stage.state.anomalies(), Anomalies::default());
+    assert_eq!(left(&stage, poor), usd(1).checked_add(cents(1)).expect("a small sum"));
 }
 
 #[test]
