@@ -42,7 +42,7 @@ async fn everybody_hears_everything_once_and_in_order_while_many_agents_talk() {
         attentive: rounds::size(1, 50),
     };
     for _round in rounds::seeds(1) {
-        listened_to(crowd).await;
+        println!("{}", listened_to(crowd).await);
     }
 }
 
@@ -166,7 +166,8 @@ impl Ground {
     }
 }
 
-async fn listened_to(crowd: Crowd) {
+/// Plays a round; how much there was to be heard.
+async fn listened_to(crowd: Crowd) -> String {
     raise_file_limit();
     let ground = TempDir::new().unwrap();
     make_repository(&ground.path().join("repo"));
@@ -209,11 +210,11 @@ async fn listened_to(crowd: Crowd) {
             check(&logged, &heard, end);
         }
     }
-    println!(
+    process.kill().await;
+    format!(
         "{} clients, {} agents: {end} commits in the log, {commits} heard, {deltas} deltas, {snapshots} snapshots",
         crowd.clients, crowd.agents
-    );
-    process.kill().await;
+    )
 }
 
 /// Holds what a client heard against the log.

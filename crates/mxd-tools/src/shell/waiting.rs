@@ -49,9 +49,12 @@ impl Waiting {
 
     /// Lets everybody go who waits for this command; whether there was anybody.
     pub(super) fn let_go(&self, id: &str) -> bool {
-        let seats = self.seats();
-        let concerned = seats.taken.iter().filter(|(_, of, _)| of == id);
-        concerned.map(|(_, _, token)| token.cancel()).count() > 0
+        let mut anybody = false;
+        for (_, _, token) in self.seats().taken.iter().filter(|(_, of, _)| of == id) {
+            token.cancel();
+            anybody = true;
+        }
+        anybody
     }
 }
 
