@@ -115,7 +115,7 @@ impl DaemonCommand {
                 }
             }
             Self::Status => return status(as_json).await,
-            Self::Logs { follow } => return logs(follow, as_json),
+            Self::Logs { follow } => return logs(tail(follow)?, as_json),
         };
         say::answer(as_json, &json!({ "ok": true, "message": said }), || said.clone());
         Ok(())
@@ -211,8 +211,8 @@ async fn status(as_json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Shows the end of what the daemon wrote: as it is for programs, as text for people.
-fn logs(follow: bool, as_json: bool) -> Result<(), Failure> {
+/// What reads the end of what the daemon wrote.
+fn tail(follow: bool) -> Result<Command, Failure> {
     let file = log_file(&data_folder()?);
     if !file.exists() {
         return Err(Failure::not_found(format!("{} is not there", file.display()))
@@ -224,6 +224,11 @@ fn logs(follow: bool, as_json: bool) -> Result<(), Failure> {
         tail.arg("-F");
     }
     tail.arg(&file);
+    Ok(tail)
+}
+
+/// Shows what is read: as it is for programs, as text for people.
+fn logs(mut tail: Command, as_json: bool) -> Result<(), Failure> {
     let wrong = |error: std::io::Error| Failure::new(format!("tail: {error}"));
     if as_json {
         // From here on this process is `tail`.

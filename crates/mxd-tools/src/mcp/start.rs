@@ -84,8 +84,14 @@ impl Start<'_> {
         let (stop, tasks) = (CancellationToken::new(), TaskTracker::new());
         let (tell, exit) = watch::channel(None);
         let (pen, writing) = Pen::new(stdin, exit.clone(), Arc::clone(traffic));
+        let heard = CancellationToken::new();
+        let all_heard = heard.clone().drop_guard();
         if let Some(stderr) = child.stderr.take() {
-            tasks.spawn(complaints(stderr, Arc::clone(traffic), stop.clone()));
+            let listening = complaints(stderr, Arc::clone(traffic), stop.clone());
+            tasks.spawn(async move {
+                listening.await;
+                drop(all_heard);
+            });
         }
         let stopped = stop.clone();
         tasks.spawn(async move {
@@ -94,7 +100,7 @@ impl Start<'_> {
                 () = writing => {}
             }
         });
-        tasks.spawn(live((cell, child), tell, Arc::clone(traffic), stop.clone()));
+        tasks.spawn(live((cell, child, heard), tell, Arc::clone(traffic), stop.clone()));
         tasks.close();
         let inlet = Inlet::Lines(Lines::new(stdout, exit.clone()));
         let process = Process { exit, tasks, stop: stop.clone(), _end: stop.drop_guard() };
@@ -146,7 +152,7 @@ impl Process {
 
 /// Holds the process until it ends, or is to end.
 async fn live(
-    (cell, mut child): (Cell, Child),
+    (cell, mut child, heard): (Cell, Child, CancellationToken),
     tell: watch::Sender<Option<End>>,
     traffic: Arc<Traffic>,
     stop: CancellationToken,
@@ -154,6 +160,8 @@ async fn live(
     tokio::select! {
         exit = child.wait() => {
             let end = exit.map_or(End::Signal(9), |exit| exit.end);
+            // Why it ended is often the last that it said.
+            let _unfinished = tokio::time::timeout(traffic.limits.end, heard.cancelled()).await;
             tell.send_replace(Some(end));
             // What it wrote at last is still to be read.
             tokio::select! {
