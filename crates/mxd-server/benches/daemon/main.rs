@@ -129,11 +129,14 @@ async fn fan_out(daemon: &Daemon, bare: &bare::Bare, scale: &Scale) {
     Row { metric, unit: "frames/s", value: ours, baseline, bar: Some(">= 0.7") }.tell();
 }
 
+/// What a request says, by its number.
+type Body = fn(usize) -> Option<Value>;
+
 /// Has something sent to all streams so many times, by several at once: what is measured is how it spreads, and one alone
 /// would wait for the disk in between. The bytes of an answer.
 async fn write(
     (address, token): (std::net::SocketAddr, &str),
-    (method, path, body): (&'static str, &str, fn(usize) -> Option<Value>),
+    (method, path, body): (&'static str, &str, Body),
     times: usize,
 ) -> usize {
     let each = (0..WIDTH).map(|writer| {
