@@ -13,7 +13,7 @@ use crate::sandbox::End;
 /// Bytes that are read at once.
 const CHUNK: usize = 64 << 10;
 /// How long the end of a process may take to be told after it has closed a pipe, and the other way round.
-const MOMENT: Duration = Duration::from_millis(300);
+const MOMENT: Duration = Duration::from_secs(1);
 
 /// The lines a process writes.
 #[derive(Debug)]
