@@ -311,7 +311,7 @@ pub(super) struct TelemetryPart {
     /// OTEL_EXPORTER_OTLP_ENDPOINT, nobody is told anything. Headers that it wants stand in OTEL_EXPORTER_OTLP_HEADERS.
     #[schemars(length(min = 1, max = MAX_NAME))]
     pub(super) endpoint: Option<String>,
-    /// Whether it is also told what was said: prompts, answers, and the arguments and results of tools.
+    /// Whether it is also told what models answered, and the arguments and results of tools.
     pub(super) content: Option<bool>,
 }
 
