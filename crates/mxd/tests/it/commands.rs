@@ -107,6 +107,11 @@ pub(crate) fn make_repository(folder: &Path) {
     fs::create_dir_all(folder.join(".mxd/hooks")).unwrap();
     write(&folder.join("README.md"), "A small program.\n");
     write(&folder.join(".mxd/hooks/setup_worktree.sh"), "#!/bin/sh\ntrue\n");
+    commit_all(folder);
+}
+
+/// Makes a folder a repository whose first commit is everything in it.
+pub(crate) fn commit_all(folder: &Path) {
     for arguments in [
         &["init", "-q", "-b", "main"][..],
         &["config", "user.name", "User"],

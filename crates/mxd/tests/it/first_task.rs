@@ -9,6 +9,8 @@ use rehearse::{Rehearsal, Script, Wire};
 use serde_json::json;
 use tempfile::TempDir;
 
+use crate::commands::commit_all;
+
 /// How often a command is run before what it should say counts as stuck.
 const TRIES: usize = 3_000;
 
@@ -33,16 +35,7 @@ impl Newcomer {
         let repository = ground.path().join("thing");
         fs::create_dir(&repository).unwrap();
         fs::File::create(repository.join("README.md")).unwrap().write_all(b"A thing.\n").unwrap();
-        for arguments in [
-            &["init", "-q", "-b", "main"][..],
-            &["config", "user.name", "User"],
-            &["config", "user.email", "user@example.org"],
-            &["add", "-A"],
-            &["commit", "-q", "-m", "first"],
-        ] {
-            let done = Command::new("git").args(arguments).current_dir(&repository).status().unwrap();
-            assert!(done.success(), "git {arguments:?}");
-        }
+        commit_all(&repository);
         Self { ground, model }
     }
 
