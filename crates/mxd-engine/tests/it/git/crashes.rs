@@ -4,6 +4,7 @@
 //! with no chance to clean up.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
@@ -24,7 +25,8 @@ echo $n > \"$folder/count\"
 read stop when < \"$folder/stop\"
 if [ $n = $stop ]; then
     if [ $when = after ]; then git \"$@\" > /dev/null; fi
-    echo stopped > \"$folder/tell\"
+    exec 9> \"$folder/tell\"
+    echo stopped >&9
     read never < \"$folder/hold\"
 fi
 exec git \"$@\"
@@ -76,24 +78,32 @@ impl Brittle {
         write(&self.folder.join("stop"), &format!("{stop} {when}\n"));
     }
 
-    /// Runs something until it ends or stops; whether it ended.
+    /// Runs something until it ends or stops; whether it ended. A program that stopped is gone afterwards: it holds the
+    /// pipe until its end, as all programs of a daemon hold a lock for which the next one waits.
     async fn until_stop<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        let (first, told) = tokio::sync::oneshot::channel();
         let pipe = self.folder.join("tell");
-        let mut told = tokio::task::spawn_blocking(move || fs::read_to_string(pipe).unwrap());
-        tokio::select! {
-            _ = &mut told => None,
+        let gone = tokio::task::spawn_blocking(move || {
+            let mut pipe = BufReader::new(fs::File::open(pipe).unwrap());
+            pipe.read_line(&mut String::new()).unwrap();
+            let _ = first.send(());
+            pipe.read_to_end(&mut Vec::new()).unwrap();
+        });
+        let ended = tokio::select! {
+            _ = told => None,
             ended = work => {
                 write_to_pipe(&self.folder.join("tell"));
-                told.await.unwrap();
                 Some(ended)
             }
-        }
+        };
+        gone.await.unwrap();
+        ended
     }
 }
 
 fn write_to_pipe(path: &std::path::Path) {
     let mut pipe = fs::File::options().write(true).open(path).unwrap();
-    std::io::Write::write_all(&mut pipe, b"ended\n").unwrap();
+    pipe.write_all(b"ended\n").unwrap();
 }
 
 /// Every place at which an operation can stop, until it does not stop any more; in the suite, every third one. Each is
