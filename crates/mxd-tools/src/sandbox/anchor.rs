@@ -1,39 +1,39 @@
-//! What stays while an agent works: the namespaces its commands join, and the way to the proxy.
+//! What stays while an agent works: the namespaces its commands live in, what starts them there, and the way to the
+//! proxy.
 
 use std::ffi::OsString;
-use std::io::{self, Read};
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 
 use rustix::fs::{Mode, OFlags};
-
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
 
 use super::policy::Network;
 use super::wire::{self, NOT_STARTED_BY_US, Order, Report};
-use super::{doors, groups, namespaces, view};
+use super::{doors, groups, guests, namespaces, view};
 use crate::proxy::forward;
 
 /// Its argument.
 pub(super) const STAGE: &str = "anchor";
 
-/// Runs until the daemon closes the socket.
+/// Runs until the daemon closes the socket and the last command has ended.
 pub(super) fn run() -> ExitCode {
-    let Ok(mut control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
+    let Ok(control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
     let (order, _tether): (Order, _) = match wire::receive(&control) {
         Ok(Some(received)) => received,
         Ok(None) | Err(_) => return ExitCode::from(NOT_STARTED_BY_US),
     };
-    let report = match settle(&order) {
-        Ok(()) => Report::Started { missing: Vec::new() },
-        Err(what) => Report::SetUpFailed { what },
-    };
-    wire::report(&control, &report);
-    wait_for_the_end(&mut control);
+    match settle(&order) {
+        Ok(()) => {
+            wire::report(&control, &Report::Started { missing: Vec::new() });
+            guests::host(&control);
+        }
+        Err(what) => wire::report(&control, &Report::SetUpFailed { what }),
+    }
     ExitCode::SUCCESS
 }
 
@@ -49,9 +49,8 @@ fn settle(order: &Order) -> Result<(), String> {
         Network::None | Network::Open => None,
     };
     view::build(&order.policy)?;
-    doors::give_up_own_privileges()?;
     if let Some(door) = door {
-        thread::spawn(move || door.serve());
+        thread::spawn(move || doors::give_up_own_privileges().map(|()| door.serve()));
     }
     Ok(())
 }
@@ -81,11 +80,6 @@ impl Door {
         let folder = Path::new("/proc/self/fd").join(self.folder.as_raw_fd().to_string());
         let _ended = forward(self.port, folder.join(self.name));
     }
-}
-
-fn wait_for_the_end(control: &mut UnixStream) {
-    let mut nothing = [0; 1];
-    while matches!(control.read(&mut nothing), Ok(1..)) {}
 }
 
 /// A new network has a loopback device, but it is down.

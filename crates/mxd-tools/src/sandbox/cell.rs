@@ -34,7 +34,7 @@ struct Shared {
     policy: Policy,
     groups: Arc<Groups>,
     copies: Copies,
-    anchor: Mutex<Option<Child>>,
+    anchor: Mutex<Option<Arc<Child>>>,
     ready: Ready,
 }
 
@@ -80,15 +80,18 @@ impl Cell {
         copies
             .freshen(&policy.copies)
             .map_err(|error| SandboxError::SetUp { what: format!("copying shared files: {error}") })?;
+        if self.level() < Level::Full {
+            return sandbox.start(self.launch((outer::STAGE, 2), command.outlets())?, &command).await;
+        }
         let anchor = self.anchor().await?;
-        if let Some(waiting) = ready.take(anchor, command.outlets()) {
+        if let Some(waiting) = ready.take(&anchor, command.outlets()) {
             match sandbox.start(waiting, &command).await {
                 // It did not get so far as to start anything, so another one may.
                 Err(SandboxError::SetUp { .. } | SandboxError::Launch { .. }) => {}
                 started => return started,
             }
         }
-        sandbox.start(self.launch(anchor, command.outlets())?, &command).await
+        sandbox.start(self.lodge(&anchor, command.outlets())?, &command).await
     }
 
     /// Has a supervisor ready for a command like this one, which then starts sooner. Where commands share their process
@@ -108,34 +111,35 @@ impl Cell {
         });
     }
 
-    async fn make_ready(&self, outlets: Outlets) -> Option<u32> {
+    async fn make_ready(&self, outlets: Outlets) -> Option<u64> {
         if !self.shared.ready.is_empty() {
             return None;
         }
         let anchor = self.anchor().await.ok()?;
-        let waiting = self.launch(anchor, outlets).ok()?;
-        Some(self.shared.ready.put(anchor, outlets, waiting))
+        let waiting = self.lodge(&anchor, outlets).ok()?;
+        Some(self.shared.ready.put(outlets, waiting))
     }
 
-    fn launch(&self, anchor: Option<u32>, outlets: Outlets) -> Result<Child, SandboxError> {
+    fn launch(&self, stage: (&'static str, usize), outlets: Outlets) -> Result<Child, SandboxError> {
         let Shared { sandbox, policy, groups, .. } = &*self.shared;
-        sandbox.launch(outer::STAGE, (policy, groups, anchor), outlets)
+        sandbox.launch(stage, (policy, groups), outlets)
+    }
+
+    fn lodge(&self, anchor: &Arc<Child>, outlets: Outlets) -> Result<Child, SandboxError> {
+        let Shared { sandbox, policy, groups, .. } = &*self.shared;
+        sandbox.lodge(anchor, (policy, groups), outlets)
     }
 
     /// The process that holds the namespaces, started when there is none.
-    async fn anchor(&self) -> Result<Option<u32>, SandboxError> {
-        if self.level() < Level::Full {
-            return Ok(None);
-        }
+    async fn anchor(&self) -> Result<Arc<Child>, SandboxError> {
         let mut anchor = self.shared.anchor.lock().await;
         if let Some(running) = anchor.as_ref().filter(|child| child.is_running()) {
-            return Ok(Some(running.supervisor()));
+            return Ok(Arc::clone(running));
         }
-        let Shared { sandbox, policy, groups, .. } = &*self.shared;
         let silent = Outlets { stdout: Output::Null, stderr: Output::Null };
-        let mut child = sandbox.launch(anchor::STAGE, (policy, groups, None), silent)?;
+        let mut child = self.launch((anchor::STAGE, 1), silent)?;
         match child.hear().await? {
-            Report::Started { .. } => Ok(Some(anchor.insert(child).supervisor())),
+            Report::Started { .. } => Ok(Arc::clone(anchor.insert(Arc::new(child)))),
             Report::SetUpFailed { what } | Report::ExecFailed { why: what } => {
                 Err(SandboxError::SetUp { what })
             }

@@ -1,4 +1,4 @@
-//! The second stage of a command: lock the door, start it, and end what it leaves behind.
+//! The last stage of a command: lock the door, start it, and end what it leaves behind.
 
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -24,6 +24,20 @@ use super::{doors, view};
 /// Its argument.
 pub(super) const STAGE: &str = "inner";
 
+/// Starts our own binary again, as this stage: the first process of its namespace, if it has one.
+pub(super) fn start(control: &UnixStream, by: &str, [stdout, stderr]: [Stdio; 2]) -> Result<Child, String> {
+    let socket = control.try_clone().map_err(|error| format!("copying the socket: {error}"))?;
+    Command::new("/proc/self/exe")
+        .args(std::env::args_os().skip(1).take_while(|argument| argument != by))
+        .arg(STAGE)
+        .env_clear()
+        .stdin(Stdio::from(OwnedFd::from(socket)))
+        .stdout(stdout)
+        .stderr(stderr)
+        .spawn()
+        .map_err(|error| format!("starting the last stage: {error}"))
+}
+
 /// Runs until the command has ended and nothing of it is left.
 pub(super) fn run() -> ExitCode {
     let Ok(control) = wire::control() else { return ExitCode::from(NOT_STARTED_BY_US) };
@@ -41,9 +55,9 @@ pub(super) fn run() -> ExitCode {
 /// Waits for the command behind the locked door. When none comes, none was needed.
 fn work(control: &UnixStream, (level, missing): (Level, Vec<String>), nowhere: &Nowhere) {
     match wire::receive(control) {
-        Ok(Some((job, stdin))) => {
+        Ok(Some((job, mut with))) => {
             wire::report(control, &Report::Taken);
-            supervise(control, (level, &job, stdin), nowhere, missing);
+            supervise(control, (level, &job, with.pop()), nowhere, missing);
         }
         Ok(None) => {}
         Err(error) => {
@@ -54,7 +68,7 @@ fn work(control: &UnixStream, (level, missing): (Level, Vec<String>), nowhere: &
 }
 
 fn lock_in(order: &Order) -> Result<Vec<String>, String> {
-    // Should the first stage be killed, this one goes with it.
+    // Should whoever started this one be killed, it goes too.
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| format!("tying the stages together: {error}"))?;
     // What the command leaves behind becomes a child of this process, and can be ended by it.
@@ -78,7 +92,7 @@ fn supervise(
     nowhere: &Nowhere,
     missing: Vec<String>,
 ) {
-    let child = match thread::scope(|scope| scope.spawn(|| start(level, job, stdin)).join()) {
+    let child = match thread::scope(|scope| scope.spawn(|| start_job(level, job, stdin)).join()) {
         Ok(Ok(child)) => child,
         Ok(Err(report)) => return wire::report(control, &report),
         Err(_panicked) => return,
@@ -98,7 +112,7 @@ fn supervise(
 
 /// Starts the command, one fence further in than this process, whom it could end otherwise. What a thread gives up, it
 /// gives up alone, so this has a thread of its own.
-fn start(level: Level, job: &Job, stdin: Option<OwnedFd>) -> Result<Child, Report> {
+fn start_job(level: Level, job: &Job, stdin: Option<OwnedFd>) -> Result<Child, Report> {
     if level > Level::Off {
         doors::fence_off().map_err(|what| Report::SetUpFailed { what })?;
     }

@@ -1,6 +1,7 @@
 //! The daemon's side: starting a command in a sandbox, and hearing how it ends.
 
-use std::io::{self, PipeReader, PipeWriter};
+use std::fs::File;
+use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -8,6 +9,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv};
 use serde::Serialize;
 use tokio::io::AsyncReadExt;
 use tokio::net::UnixStream as Control;
@@ -19,11 +22,11 @@ use super::error::SandboxError;
 use super::groups::Groups;
 use super::level::Level;
 use super::policy::Policy;
-use super::wire::{self, Job, MAX_FRAME, MAX_ORDER, Order, Report, Usage};
+use super::wire::{self, Guest, Job, MAX_FRAME, MAX_ORDER, Order, Report, Usage};
 use crate::tether::Tether;
 
 /// How long a supervisor has to end everything before it is killed itself.
-const GRACE: Duration = Duration::from_secs(1);
+pub(super) const GRACE: Duration = Duration::from_secs(1);
 
 /// How our own binary is started as a supervisor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,9 +111,16 @@ pub struct Child {
     pub stderr: Option<pipe::Receiver>,
     pub(super) missing: Vec<String>,
     control: Control,
-    supervisor: u32,
-    /// Dropped with the child: tells the one who buries the supervisor that nobody waits for it any more.
-    owner: oneshot::Sender<()>,
+    home: Home,
+}
+
+/// Where the supervisor of a command comes from.
+#[derive(Debug)]
+enum Home {
+    /// It is a process of ours. Dropped with the child, this tells whoever buries it that nobody waits for it any more.
+    Own { _owner: oneshot::Sender<()> },
+    /// It lives with an anchor, which stays as long as somebody does.
+    With(Arc<Child>),
 }
 
 /// How a command ended.
@@ -153,47 +163,66 @@ impl Sandbox {
         &self.shortfalls
     }
 
-    /// Starts a supervisor and gives it its order; what its command is to do, it is told by [`Child::give`].
+    /// Starts a supervisor and gives it its orders, one for each stage; what its command is to do, it is told by
+    /// [`Child::give`].
     pub(super) fn launch(
         &self,
-        stage: &'static str,
-        (policy, groups, anchor): (&Policy, &Arc<Groups>, Option<u32>),
+        (stage, orders): (&'static str, usize),
+        (policy, groups): (&Policy, &Arc<Groups>),
         outlets: Outlets,
     ) -> Result<Child, SandboxError> {
-        let order = Order { level: self.level, policy: policy.clone(), anchor, groups: groups.doors() };
-        let frame = frame(&order, MAX_ORDER)?;
-        let failed = |source| self.failed(source);
-        let (ours, theirs) = UnixStream::pair().map_err(failed)?;
-        let pipes = Pipes::make(outlets).map_err(failed)?;
-        // A copy for each stage.
-        for _stage in 0..2 {
-            wire::send(&ours, &frame, self.tether.as_ref().map(AsFd::as_fd)).map_err(failed)?;
-        }
-        let supervisor = process::Command::new(&self.launcher.program)
-            .args(&self.launcher.args)
-            .arg(stage)
-            .env_clear()
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(pipes.their_stdout)
-            .stderr(pipes.their_stderr)
-            // A terminal's interrupt is for the daemon, which tells its supervisors in its own way.
-            .process_group(0)
-            .spawn()
-            .map_err(failed)?;
-        let id = supervisor.id().unwrap_or_default();
-        let (owner, released) = oneshot::channel();
-        tokio::spawn(bury(supervisor, released, Arc::clone(groups)));
-        ours.set_nonblocking(true).map_err(failed)?;
-        let control = Control::from_std(ours).map_err(failed)?;
-        Ok(Child {
-            stdin: None,
-            stdout: pipes.stdout,
-            stderr: pipes.stderr,
-            missing: Vec::new(),
-            control,
-            supervisor: id,
-            owner,
-        })
+        let order = self.order(policy, groups)?;
+        let launch = || {
+            let (ours, theirs) = UnixStream::pair()?;
+            let (outlets, theirs_out) = Pipes::make(outlets)?;
+            for _stage in 0..orders {
+                self.send_order(&ours, &order)?;
+            }
+            let [stdout, stderr] = theirs_out.map(Stdio::from);
+            let supervisor = process::Command::new(&self.launcher.program)
+                .args(&self.launcher.args)
+                .arg(stage)
+                .env_clear()
+                .stdin(Stdio::from(OwnedFd::from(theirs)))
+                .stdout(stdout)
+                .stderr(stderr)
+                // A terminal's interrupt is for the daemon, which tells its supervisors in its own way.
+                .process_group(0)
+                .spawn()?;
+            let (owner, released) = oneshot::channel();
+            tokio::spawn(bury(supervisor, released, Arc::clone(groups)));
+            Child::new(ours, outlets, Home::Own { _owner: owner })
+        };
+        launch().map_err(|error| self.failed(error))
+    }
+
+    /// Has an anchor start a supervisor.
+    pub(super) fn lodge(
+        &self,
+        anchor: &Arc<Child>,
+        (policy, groups): (&Policy, &Arc<Groups>),
+        outlets: Outlets,
+    ) -> Result<Child, SandboxError> {
+        let order = self.order(policy, groups)?;
+        let guest = frame(&Guest {}, MAX_FRAME)?;
+        let lodge = || {
+            let (ours, theirs) = UnixStream::pair()?;
+            let (outlets, [stdout, stderr]) = Pipes::make(outlets)?;
+            self.send_order(&ours, &order)?;
+            wire::send(&anchor.control, &guest, &[theirs.as_fd(), stdout.as_fd(), stderr.as_fd()])?;
+            Child::new(ours, outlets, Home::With(Arc::clone(anchor)))
+        };
+        lodge().map_err(|error| self.failed(error))
+    }
+
+    fn order(&self, policy: &Policy, groups: &Groups) -> Result<Vec<u8>, SandboxError> {
+        let order = Order { level: self.level, policy: policy.clone(), groups: groups.doors() };
+        frame(&order, MAX_ORDER)
+    }
+
+    fn send_order(&self, to: &UnixStream, order: &[u8]) -> io::Result<()> {
+        let tether: Vec<_> = self.tether.iter().map(AsFd::as_fd).collect();
+        wire::send(to, order, &tether)
     }
 
     /// Has a supervisor start its command. When this returns, it runs.
@@ -235,13 +264,20 @@ fn frame(value: &impl Serialize, limit: usize) -> Result<Vec<u8>, SandboxError> 
 }
 
 impl Child {
+    fn new(control: UnixStream, Pipes { stdout, stderr }: Pipes, home: Home) -> io::Result<Self> {
+        control.set_nonblocking(true)?;
+        let control = Control::from_std(control)?;
+        Ok(Self { stdin: None, stdout, stderr, missing: Vec::new(), control, home })
+    }
+
     /// Tells the supervisor what to run. The inner result is whether it can hear; why not, it may have said.
     fn give(&mut self, command: &Command) -> Result<io::Result<()>, SandboxError> {
         let Command { program, args, cwd, env, stdin, .. } = command.clone();
         let frame = frame(&Job { program, args, cwd, env }, MAX_FRAME)?;
         let hand_over = || {
             let (ours, theirs) = input(stdin)?;
-            wire::send(&self.control, &frame, theirs.as_ref().map(AsFd::as_fd))?;
+            let with: Vec<_> = theirs.iter().map(AsFd::as_fd).collect();
+            wire::send(&self.control, &frame, &with)?;
             Ok(ours)
         };
         Ok(hand_over().map(|ours| self.stdin = ours))
@@ -264,14 +300,15 @@ impl Child {
         }
     }
 
-    /// The supervisor's process number.
-    pub(super) fn supervisor(&self) -> u32 {
-        self.supervisor
+    /// Whether the supervisor has not ended: it closes its socket then.
+    pub(super) fn is_running(&self) -> bool {
+        let heard = recv(&self.control, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+        matches!(heard, Ok((1.., _)) | Err(Errno::WOULDBLOCK | Errno::INTR))
     }
 
-    /// Whether the supervisor has not ended.
-    pub(super) fn is_running(&self) -> bool {
-        !self.owner.is_closed()
+    /// Whether its supervisor lives with this anchor.
+    pub(super) fn lives_with(&self, anchor: &Arc<Self>) -> bool {
+        matches!(&self.home, Home::With(host) if Arc::ptr_eq(host, anchor))
     }
 
     pub(super) async fn hear(&mut self) -> Result<Report, SandboxError> {
@@ -300,27 +337,21 @@ async fn bury(mut supervisor: process::Child, mut released: oneshot::Receiver<()
     }
 }
 
-/// Both ends of what a command writes.
+/// Our ends of what a command writes.
 struct Pipes {
     stdout: Option<pipe::Receiver>,
     stderr: Option<pipe::Receiver>,
-    their_stdout: Stdio,
-    their_stderr: Stdio,
 }
 
 impl Pipes {
-    fn make(Outlets { stdout, stderr }: Outlets) -> io::Result<Self> {
+    /// Ours, and those of the command.
+    fn make(Outlets { stdout, stderr }: Outlets) -> io::Result<(Self, [OwnedFd; 2])> {
         let (stdout, their_stdout) = output(stdout)?;
-        let (stderr, their_stderr) = match (stderr, &their_stdout) {
-            (Output::WithStdout, Some(writer)) => (None, Some(writer.try_clone()?)),
-            (other, _) => output(other)?,
+        let (stderr, their_stderr) = match stderr {
+            Output::WithStdout => (None, their_stdout.try_clone()?),
+            other => output(other)?,
         };
-        Ok(Self {
-            stdout,
-            stderr,
-            their_stdout: their_stdout.map_or_else(Stdio::null, Stdio::from),
-            their_stderr: their_stderr.map_or_else(Stdio::null, Stdio::from),
-        })
+        Ok((Self { stdout, stderr }, [their_stdout, their_stderr]))
     }
 }
 
@@ -334,12 +365,14 @@ fn input(input: Input) -> io::Result<(Option<pipe::Sender>, Option<PipeReader>)>
     }
 }
 
-fn output(output: Output) -> io::Result<(Option<pipe::Receiver>, Option<PipeWriter>)> {
+fn output(output: Output) -> io::Result<(Option<pipe::Receiver>, OwnedFd)> {
     match output {
-        Output::Null | Output::WithStdout => Ok((None, None)),
+        Output::Null | Output::WithStdout => {
+            Ok((None, File::options().write(true).open("/dev/null")?.into()))
+        }
         Output::Piped => {
             let (reader, writer) = io::pipe()?;
-            Ok((Some(pipe::Receiver::from_owned_fd(reader.into())?), Some(writer)))
+            Ok((Some(pipe::Receiver::from_owned_fd(reader.into())?), writer.into()))
         }
     }
 }

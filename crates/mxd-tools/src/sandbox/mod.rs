@@ -4,13 +4,13 @@
 //! over a socket what to run and what that may touch (`wire`). There are three of them:
 //!
 //! * `anchor`, once per agent and only at the top level: founds the agent's namespaces, builds what its
-//!   commands will see (`view`), and passes their traffic to the proxy.
-//! * `outer`, once per command: joins the agent's control groups and namespaces.
-//! * `inner`, started by the outer one: locks the door behind itself (`doors`), starts the command, and ends
-//!   everything that is left when the command ends or the daemon goes away.
+//!   commands will see (`view`), starts them (`guests`), and passes their traffic to the proxy.
+//! * `outer`, once per command and only below the top level: joins the agent's control groups.
+//! * `inner`, once per command, started by one of the others: locks the door behind itself (`doors`), starts the
+//!   command, and ends everything that is left when the command ends or the daemon goes away.
 //!
-//! At the top level, two of them wait behind the locked door for the next command of an agent (`ready`), because
-//! starting them takes longer than most commands do.
+//! At the top level, one waits behind the locked door for the next command of an agent (`ready`), because starting it
+//! takes longer than most commands do.
 //!
 //! A [`Cell`] is what the commands of one agent share. [`Level`] says how much of all this the machine allows;
 //! [`Sandbox::probe`] finds out by trying.
@@ -22,6 +22,7 @@ mod copies;
 mod doors;
 mod error;
 mod groups;
+mod guests;
 mod hush;
 mod inherited;
 mod inner;

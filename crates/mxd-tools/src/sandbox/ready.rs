@@ -1,46 +1,49 @@
 //! The supervisor that waits for the next command of an agent.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::launch::{Child, Outlets};
 
 /// Room for one.
 #[derive(Debug, Default)]
-pub(super) struct Ready(Mutex<Option<Waiting>>);
+pub(super) struct Ready(Mutex<Room>);
 
-#[derive(Debug)]
-struct Waiting {
-    child: Child,
-    /// Whose namespaces it is in.
-    anchor: Option<u32>,
-    outlets: Outlets,
+#[derive(Debug, Default)]
+struct Room {
+    waiting: Option<(Child, Outlets)>,
+    /// How many have waited.
+    count: u64,
 }
 
 impl Ready {
     pub(super) fn is_empty(&self) -> bool {
-        self.room().is_none()
+        self.room().waiting.is_none()
     }
 
-    /// Lets one wait. Returns its process number.
-    pub(super) fn put(&self, anchor: Option<u32>, outlets: Outlets, child: Child) -> u32 {
-        let id = child.supervisor();
-        *self.room() = Some(Waiting { child, anchor, outlets });
-        id
+    /// Lets one wait. Returns its number.
+    pub(super) fn put(&self, outlets: Outlets, child: Child) -> u64 {
+        let mut room = self.room();
+        room.waiting = Some((child, outlets));
+        room.count += 1;
+        room.count
     }
 
-    /// The one that waits, if it lives, belongs to this anchor and writes where the command is to write.
-    pub(super) fn take(&self, anchor: Option<u32>, outlets: Outlets) -> Option<Child> {
-        let suits = |waiting: &Waiting| waiting.anchor == anchor && waiting.outlets == outlets;
-        let waiting = self.room().take_if(|waiting| suits(waiting) || !waiting.child.is_running())?;
-        (suits(&waiting) && waiting.child.is_running()).then_some(waiting.child)
+    /// The one that waits, if it lives, is with this anchor and writes where the command is to write.
+    pub(super) fn take(&self, anchor: &Arc<Child>, outlets: Outlets) -> Option<Child> {
+        let (child, its) =
+            self.room().waiting.take_if(|(child, its)| *its == outlets || !child.is_running())?;
+        (its == outlets && child.lives_with(anchor) && child.is_running()).then_some(child)
     }
 
-    /// Ends this one, if it still waits.
-    pub(super) fn let_go(&self, id: u32) {
-        drop(self.room().take_if(|waiting| waiting.child.supervisor() == id));
+    /// Ends the one of this number, if it still waits.
+    pub(super) fn let_go(&self, number: u64) {
+        let mut room = self.room();
+        if room.count == number {
+            drop(room.waiting.take());
+        }
     }
 
-    fn room(&self) -> MutexGuard<'_, Option<Waiting>> {
+    fn room(&self) -> MutexGuard<'_, Room> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

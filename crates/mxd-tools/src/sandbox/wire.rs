@@ -1,10 +1,10 @@
 //! What the daemon and the two stages of a supervisor tell each other, and how.
 //!
-//! The socket is the supervisor's standard input. The daemon sends the same [`Order`] twice, once for each
-//! stage, then the [`Job`], at once or when there is one, and hears [`Report`]s; when either side closes, the
-//! other ends what it is doing. A frame is a length and JSON. Beside it travels a file descriptor: with an order
-//! what ties the supervisor to the daemon, held until it ends, by which others know that it has not; with a job
-//! what the command reads.
+//! The socket is the supervisor's standard input. The daemon sends an [`Order`] for each stage, then the [`Job`],
+//! at once or when there is one, and hears [`Report`]s; when either side closes, the other ends what it is doing.
+//! An anchor gets its order and then a [`Guest`] for every command. A frame is a length and JSON. Beside it travel
+//! file descriptors: with an order what ties the supervisor to the daemon, held until it ends, by which others know
+//! that it has not; with a job what the command reads; with a guest its own socket and where it writes.
 
 use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
@@ -25,6 +25,9 @@ use super::policy::Policy;
 /// The most a frame may be.
 pub(super) const MAX_FRAME: usize = 96 * 1024;
 
+/// The most file descriptors that travel with a frame.
+const MAX_FDS: usize = 3;
+
 /// The most an order may be. Two of them and a job fit into the buffer of a socket, so sending them never waits.
 pub(super) const MAX_ORDER: usize = 48 * 1024;
 
@@ -36,11 +39,13 @@ pub(super) const NOT_STARTED_BY_US: u8 = 96;
 pub(super) struct Order {
     pub(super) level: Level,
     pub(super) policy: Policy,
-    /// The process whose namespaces are joined, at the top level.
-    pub(super) anchor: Option<u32>,
     /// The files that take a process into its control groups.
     pub(super) groups: Vec<PathBuf>,
 }
+
+/// A command that is to live with an anchor. What it may touch and do, it is told over the socket that comes with it.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct Guest {}
 
 /// What to run, and where.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -76,39 +81,39 @@ pub struct Usage {
     pub peak_bytes: u64,
 }
 
-/// Sends a frame, and a file descriptor with it.
-pub(super) fn send(socket: impl AsFd, frame: &[u8], with: Option<BorrowedFd<'_>>) -> io::Result<()> {
-    let length = u32::try_from(frame.len()).map_err(io::Error::other)?.to_le_bytes();
-    let fds: Vec<BorrowedFd<'_>> = with.into_iter().collect();
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+/// Sends a frame, and file descriptors with it.
+pub(super) fn send(socket: impl AsFd, frame: &[u8], with: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
+    let whole = [&length.to_le_bytes(), frame].concat();
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = SendAncillaryBuffer::new(&mut space);
-    if !fds.is_empty() {
-        control.push(SendAncillaryMessage::ScmRights(&fds));
+    if !with.is_empty() && !control.push(SendAncillaryMessage::ScmRights(with)) {
+        return Err(io::Error::other("more file descriptors than the limit"));
     }
-    let sent = sendmsg(&socket, &[IoSlice::new(&length)], &mut control, SendFlags::NOSIGNAL)?;
-    for mut rest in [&length[sent..], frame] {
-        while !rest.is_empty() {
-            let sent = rustix::net::send(&socket, rest, SendFlags::NOSIGNAL)?;
-            rest = &rest[sent..];
-        }
+    // A short frame goes as one piece, so that two who send at once do not get into each other's.
+    let sent = sendmsg(&socket, &[IoSlice::new(&whole)], &mut control, SendFlags::NOSIGNAL)?;
+    let mut rest = &whole[sent..];
+    while !rest.is_empty() {
+        let sent = rustix::net::send(&socket, rest, SendFlags::NOSIGNAL)?;
+        rest = &rest[sent..];
     }
     Ok(())
 }
 
-/// Receives a frame, and the file descriptor that came with it. `None` when the other side is gone.
-pub(super) fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Option<(T, Option<OwnedFd>)>> {
+/// Receives a frame, and the file descriptors that came with it. `None` when the other side is gone.
+pub(super) fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
     let mut length = [0; 4];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_FDS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let received =
         recvmsg(socket.as_fd(), &mut [IoSliceMut::new(&mut length)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
     if received.bytes == 0 {
         return Ok(None);
     }
-    let mut with = None;
+    let mut with = Vec::new();
     for message in control.drain() {
         if let RecvAncillaryMessage::ScmRights(fds) = message {
-            with = fds.last();
+            with.extend(fds);
         }
     }
     let mut socket = socket;
@@ -126,7 +131,7 @@ pub(super) fn receive<T: DeserializeOwned>(socket: &UnixStream) -> io::Result<Op
 /// Tells the daemon something. It may be gone, and then nobody is left to tell.
 pub(super) fn report(socket: &UnixStream, report: &Report) {
     if let Ok(frame) = serde_json::to_vec(report) {
-        let _gone = send(socket, &frame, None);
+        let _gone = send(socket, &frame, &[]);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use mxd_core::tool::{EffectSet, SideEffect};
-use mxd_tools::sandbox::{Command, End, Mode, Output, Policy, Sandbox, SandboxError};
+use mxd_tools::sandbox::{Command, End, Input, Mode, Output, Policy, Sandbox, SandboxError};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 
 use crate::farm::{Farm, launcher};
@@ -149,14 +149,20 @@ async fn the_classes_of_a_tool_decide_what_its_process_can_change() {
     }
 }
 
-/// Process numbers of the supervisors that this process has started and not buried.
+/// Process numbers of the supervisors that are there: the anchors, and those that live with them.
 fn supervisors() -> Vec<String> {
-    let threads = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-    let children = threads.flat_map(|thread| std::fs::read_to_string(thread.path().join("children")));
-    let mut all: Vec<String> =
-        children.flat_map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+    let mut all = below("self");
+    all.extend(all.clone().iter().flat_map(|anchor| below(anchor)));
     all.sort_unstable();
     all
+}
+
+/// What a process has started and not buried.
+fn below(process: &str) -> Vec<String> {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
+    let children =
+        threads.flatten().flat_map(|thread| std::fs::read_to_string(thread.path().join("children")));
+    children.flat_map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// Lets the runtime work until there are so many supervisors.
@@ -178,8 +184,9 @@ async fn the_next_command_runs_under_the_supervisor_that_waits_for_it() {
     let anchor = until_there_are(1).await;
     hut.cell.expect_another(&hut.command(""));
     let waiting = until_there_are(2).await;
-    let mut child = hut.cell.spawn(hut.command("echo here; exec cat")).await.unwrap();
-    assert_eq!(supervisors(), waiting);
+    let stays = Command { stdin: Input::Piped, ..hut.command("echo here; exec cat") };
+    let mut child = hut.cell.spawn(stays).await.unwrap();
+    assert_eq!(until_there_are(2).await, waiting);
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).await.unwrap();
     assert_eq!(line, "here\n");
@@ -196,14 +203,14 @@ async fn a_supervisor_that_died_while_it_waited_is_not_missed() {
     let farm = Farm::new(Mode::Full).await;
     let hut = farm.hut(&farm.agent("one"));
     hut.run("true").await.ok();
-    let anchor = until_there_are(1).await;
     for _round in 0..20 {
+        let anchor = until_there_are(1).await;
         hut.cell.expect_another(&hut.command(""));
         let all = until_there_are(2).await;
         let waiting = all.iter().find(|id| !anchor.contains(id)).unwrap();
         let killed = std::process::Command::new("kill").args(["-9", waiting]).status().unwrap();
         assert!(killed.success());
-        // Dead, with the second stage that goes with it; whether anybody has noticed by now or not.
+        // Dead, whether anybody has noticed by now or not.
         while std::fs::read_to_string(format!("/proc/{waiting}/stat"))
             .is_ok_and(|stat| !stat.contains(") Z "))
         {
