@@ -30,7 +30,8 @@ pub(crate) fn checks() -> Vec<Step> {
 pub(crate) fn journeys() -> Vec<Step> {
     vec![
         Step::npm("run e2e"),
-        Step::cargo("build --package mxd --package rehearse"),
+        // With the features of the tests, for which everything is built already.
+        Step::cargo("build --workspace --bins --tests"),
         Step::npm("run e2e:real"),
     ]
 }

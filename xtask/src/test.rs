@@ -168,7 +168,7 @@ mod tests {
             "cargo test --workspace --doc",
             "cargo nextest run --workspace",
             "npm --prefix web run e2e",
-            "cargo build --package mxd --package rehearse",
+            "cargo build --workspace --bins --tests",
             "npm --prefix web run e2e:real",
         ];
         assert_eq!(titles(&args(None, 1), ALL), expected);

@@ -213,8 +213,7 @@ fn scope(agent: &Agent, sandbox: &Sandbox) -> Result<Scope, Trouble> {
 
 /// This binary, as a supervisor.
 fn launcher() -> Launcher {
-    let program = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
-    Launcher { program, args: vec![crate::SANDBOX.to_owned()] }
+    Launcher::this_program(vec![crate::SANDBOX.to_owned()])
 }
 
 #[expect(clippy::disallowed_methods, reason = "the edge of the program, where time comes from")]

@@ -30,7 +30,6 @@ fn main() -> ExitCode {
 }
 
 fn run(data: PathBuf) -> Result<(), String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
     let keyring = Keyring::of_environment();
     let places = Places::user_only(&data);
@@ -41,7 +40,7 @@ fn run(data: PathBuf) -> Result<(), String> {
     let collector = collector.map_err(|error| error.to_string())?;
     let home = Setup {
         data,
-        launcher: Launcher { program, args: Vec::new() },
+        launcher: Launcher::this_program(Vec::new()),
         user: User {
             name: variable("USER"),
             home: variable("HOME").into(),

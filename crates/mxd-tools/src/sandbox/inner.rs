@@ -11,7 +11,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use rustix::io::Errno;
 use rustix::process::{
-    DumpableBehavior, Pid, Signal, WaitOptions, set_child_subreaper, set_dumpable_behavior,
+    DumpableBehavior, Pid, Signal, WaitOptions, getpid, set_child_subreaper, set_dumpable_behavior,
     set_parent_process_death_signal, setsid, wait,
 };
 
@@ -76,6 +76,10 @@ fn lock_in(order: &Order) -> Result<Vec<String>, String> {
     // In the daemon's session the command could take over the user's terminal.
     setsid().map_err(|error| format!("leaving the session: {error}"))?;
     if order.level == Level::Full {
+        // Whoever is not the first of its namespace is in somebody else's, whose view this would change.
+        if getpid() != Pid::INIT {
+            return Err("the last stage was not started by an anchor".to_owned());
+        }
         view::show_own_processes()?;
     }
     if order.level > Level::Off {

@@ -105,6 +105,5 @@ fn show(finding: &Finding) {
 
 /// This binary, as a supervisor.
 pub(crate) fn launcher() -> Launcher {
-    let program = std::env::current_exe().unwrap_or_else(|_| "/proc/self/exe".into());
-    Launcher { program, args: vec![crate::SANDBOX.to_owned()] }
+    Launcher::this_program(vec![crate::SANDBOX.to_owned()])
 }

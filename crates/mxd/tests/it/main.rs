@@ -17,8 +17,13 @@ mod paper;
 mod python;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Output};
+
+use mxd_tools::sandbox::Policy;
+use serde_json::json;
 
 fn mxd(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_mxd"))
@@ -50,6 +55,24 @@ fn a_program_that_is_not_there_is_named() {
 fn nobody_else_can_start_a_supervisor() {
     let output = Command::new(env!("CARGO_BIN_EXE_mxd")).args(["__sandbox", "inner"]).output().unwrap();
     assert_eq!(output.status.code(), Some(96));
+}
+
+/// What the last stage does to its view would be done to the machine's. The test has a view of its own, should it be.
+#[test]
+fn the_last_stage_begins_nowhere_but_with_an_anchor() {
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    let order = json!({ "level": "full", "policy": Policy::default(), "groups": [] }).to_string();
+    ours.write_all(&u32::try_from(order.len()).unwrap().to_le_bytes()).unwrap();
+    ours.write_all(order.as_bytes()).unwrap();
+    let ended = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", env!("CARGO_BIN_EXE_mxd"), "__sandbox", "inner"])
+        .stdin(OwnedFd::from(theirs))
+        .status()
+        .unwrap();
+    assert!(ended.success());
+    let mut said = Vec::new();
+    ours.read_to_end(&mut said).unwrap();
+    assert!(text(&said).contains("not started by an anchor"), "{}", text(&said));
 }
 
 /// The commands hold the writing end of a pipe, also one that has hidden from its parents; the end of the file is the

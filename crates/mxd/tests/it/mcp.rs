@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
@@ -18,8 +19,12 @@ struct Server {
 
 impl Server {
     fn start(arguments: &[&str]) -> Self {
+        Self::start_as(Path::new(env!("CARGO_BIN_EXE_mxd")), arguments)
+    }
+
+    fn start_as(program: &Path, arguments: &[&str]) -> Self {
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let mut process = Command::new(env!("CARGO_BIN_EXE_mxd"))
+        let mut process = Command::new(program)
             .arg("mcp")
             .args(arguments)
             .current_dir(folder.path())
@@ -79,6 +84,24 @@ fn the_tools_work_in_the_folder_it_was_started_in() {
             .contains("5000")
     );
     assert_eq!(server.end(), (Some(0), String::new()));
+}
+
+/// Its supervisors are the program that runs, not the one that was installed meanwhile and may want other orders.
+#[test]
+fn a_program_that_was_replaced_goes_on_with_itself() {
+    let place = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let program = place.path().join("mxd");
+    std::fs::hard_link(env!("CARGO_BIN_EXE_mxd"), &program).unwrap();
+    for level in ["full", "landlock"] {
+        let mut server = Server::start_as(&program, &["--sandbox", level]);
+        server.call("list_files", json!({}));
+        std::fs::rename(&program, place.path().join("older")).unwrap();
+        std::fs::copy("/bin/false", &program).unwrap();
+        let ran = told(&server.call("bash", json!({ "command": "echo ran" })));
+        assert!(ran.starts_with("ran"), "{level}: {ran}");
+        server.end();
+        std::fs::rename(place.path().join("older"), &program).unwrap();
+    }
 }
 
 #[test]
