@@ -43,13 +43,23 @@ impl Helper {
         line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
     }
 
-    /// Milliseconds of processor time that it and what it started and has ended used so far.
+    /// Milliseconds of processor time that it used so far, with everything below it, ended or not.
     pub(crate) fn processor_ms(&self) -> f64 {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
-        let (_, fields) = stat.rsplit_once(')').unwrap();
-        let used: f64 =
-            fields.split_whitespace().skip(11).take(4).map(|ticks| ticks.parse::<f64>().unwrap()).sum();
-        used * 1_000.0 / TICKS
+        let mut family = vec![self.child.id()];
+        let mut ticks = 0.0;
+        while let Some(process) = family.pop() {
+            family.extend(children(process));
+            // One that has ended meanwhile is in what its parent has counted.
+            let Ok(stat) = std::fs::read_to_string(format!("/proc/{process}/stat")) else { continue };
+            let (_, fields) = stat.rsplit_once(')').unwrap();
+            ticks += fields
+                .split_whitespace()
+                .skip(11)
+                .take(4)
+                .map(|ticks| ticks.parse::<f64>().unwrap())
+                .sum::<f64>();
+        }
+        ticks * 1_000.0 / TICKS
     }
 
     /// Ends it without a warning.
@@ -63,6 +73,12 @@ impl Helper {
         drop(self.child.stdin.take());
         self.child.wait().unwrap();
     }
+}
+
+fn children(process: u32) -> Vec<u32> {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{process}/task")) else { return Vec::new() };
+    let lists = threads.flatten().flat_map(|thread| std::fs::read_to_string(thread.path().join("children")));
+    lists.flat_map(|list| list.split_whitespace().map(|id| id.parse().unwrap()).collect::<Vec<_>>()).collect()
 }
 
 /// A repository and settings for the engine, with this model. Below the build folder, which is on a real disk where the
