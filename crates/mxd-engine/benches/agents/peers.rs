@@ -59,7 +59,8 @@ const PEERS: &[Peer] = &[
     },
     Peer {
         name: "pi",
-        package: "@earendil-works/pi-coding-agent@1.5.0",
+        // The newest whose own dependencies can all be had.
+        package: "@earendil-works/pi-coding-agent@0.87.1",
         program: "pi",
         prepare: |home, url| {
             let model = serde_json::json!({ "providers": { "bench": {
