@@ -59,8 +59,8 @@ const PEERS: &[Peer] = &[
     },
     Peer {
         name: "pi",
-        // The newest whose own dependencies can all be had.
-        package: "@earendil-works/pi-coding-agent@0.87.1",
+        // Newer ones want a newer Node, and of some not all dependencies can be had.
+        package: "@earendil-works/pi-coding-agent@0.74.0",
         program: "pi",
         prepare: |home, url| {
             let model = serde_json::json!({ "providers": { "bench": {
