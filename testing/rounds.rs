@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 /// The rounds of a random test, each with its own seed.
-pub(crate) fn seeds(in_suite: u64) -> Box<dyn Iterator<Item = u64>> {
+pub(crate) fn seeds(in_suite: u64) -> Box<dyn Iterator<Item = u64> + Send> {
     let first: u64 = number("MXD_CHAOS_SEED").unwrap_or(1);
     let seed = move |round: u64| first.wrapping_add(round);
     match (number("MXD_CHAOS_ROUNDS"), number::<f64>("MXD_CHAOS_MINUTES")) {

@@ -2,7 +2,8 @@
 //!
 //! A turn is finished when its side has said all it says at once: the user's side when a model call begins, the
 //! model's side when it ends. Finished turns never change, so a live session appends and sends nothing twice. The
-//! exceptions are written in the log ([`Projection::generation`] tells of them): a summary, one that was given up, and a rewind.
+//! exceptions are written in the log ([`Projection::generation`] tells of them): a summary, one that was given up, a rewind,
+//! and another model.
 
 use std::collections::BTreeMap;
 
@@ -94,6 +95,10 @@ impl Projection {
             EventBody::CompactedResume(resume) => self.say(&resume.content),
             EventBody::CacheBreak(broken) if broken.reason == CacheBreakReason::Compaction => {
                 self.give_up_summary()
+            }
+            // The same words for another reader, who has to be told all of them.
+            EventBody::CacheBreak(broken) if broken.reason == CacheBreakReason::ModelChanged => {
+                self.generation += 1;
             }
             EventBody::ForkMarker(fork) => self.inherit(event, fork),
             _ => {}

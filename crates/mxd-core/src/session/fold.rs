@@ -1,7 +1,7 @@
 //! What each event does to a session.
 
 use super::trace::{REMEMBERED, fingerprint};
-use super::{Asking, Context, FAILED, FAILING, Finishing, Load, Session, Trace, Waiting};
+use super::{Asking, Context, FAILED, FAILING, Finishing, Load, REFITTED, Session, Trace, Waiting};
 use crate::event::EventBody;
 use crate::event::body::{
     ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
@@ -267,7 +267,7 @@ impl Session {
 enum Ending {
     /// With an answer.
     Answered,
-    /// It was broken off.
+    /// It was broken off, or never made.
     Cancelled,
     /// It failed, and may succeed when it is made again.
     Failing,
@@ -279,6 +279,7 @@ impl Ending {
     fn of(stop: &StopReason) -> Self {
         match stop {
             StopReason::Cancelled => Self::Cancelled,
+            StopReason::Other(why) if why == REFITTED => Self::Cancelled,
             StopReason::Other(why) if why == FAILING => Self::Failing,
             StopReason::Other(why) if why == FAILED => Self::Failed,
             StopReason::EndTurn

@@ -23,6 +23,8 @@ use crate::time::Millis;
 pub(crate) const FAILING: &str = "error";
 /// The stop reason of one that failed for good.
 pub(crate) const FAILED: &str = "failed";
+/// How a call ended that was not made, because another model is to be asked.
+pub(crate) const REFITTED: &str = "refitted";
 
 /// Where the conversation of a task stands.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use super::call::{call_line, result_line, short_name};
 use crate::event::EventBody;
 use crate::event::body::{Counter, DoneStatus, RestReason, SamplingEnded, StopReason, Verdict};
 use crate::message::Message;
-use crate::session::FAILED;
+use crate::session::{FAILED, REFITTED};
 use crate::tool::CleanText;
 
 /// How long a line gets.
@@ -158,6 +158,7 @@ fn ended(stop: &StopReason) -> Option<String> {
         StopReason::EndTurn | StopReason::ToolUse | StopReason::Cancelled => None,
         StopReason::MaxTokens => Some("its answer was cut off".to_owned()),
         StopReason::Refusal => Some("the model would not answer".to_owned()),
+        StopReason::Other(reason) if reason == REFITTED => Some("it goes on with another model".to_owned()),
         StopReason::Other(reason) => Some(format!("the model stopped: {reason}")),
     }
 }

@@ -85,9 +85,8 @@ pub(super) fn begin(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
         return Ok(());
     }
     let resting = match turn.session.rest {
-        None => false,
-        // It owes the turn that failed, unless that was a summary.
-        Some(RestReason::Failed) => turn.session.resting_before,
+        // It owes the turn that failed or was not made, unless that was a summary.
+        None | Some(RestReason::Failed) => turn.session.resting_before,
         Some(_) => true,
     };
     over.tell(turn);

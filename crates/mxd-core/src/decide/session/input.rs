@@ -40,6 +40,13 @@ pub enum SessionOp {
     Answered(Answer),
     /// The model could not be asked.
     Failed(Failure),
+    /// The settings name another model than the one that was to be asked, and nothing was sent.
+    Refitted {
+        /// The last turn that was begun.
+        turn: u64,
+        /// The new start of the conversation.
+        config: SessionConfig,
+    },
     /// The provider counted what the next request would hold.
     Counted {
         /// The tokens.

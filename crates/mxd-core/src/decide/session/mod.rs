@@ -15,6 +15,7 @@ mod money;
 mod next;
 mod place;
 mod question;
+mod refit;
 mod route;
 mod sample;
 mod settle;
@@ -82,6 +83,7 @@ pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result
         SessionOp::WorktreeKept { path, message } => leave::kept(&mut turn, (&path, message)),
         SessionOp::Answered(answer) => answer::answered(&mut turn, answer),
         SessionOp::Failed(failure) => answer::failed(&mut turn, failure),
+        SessionOp::Refitted { turn: number, config } => refit::refitted(&mut turn, (number, config)),
         SessionOp::Counted { tokens } => compact::counted(&mut turn, Ok(tokens)),
         SessionOp::NotCounted { message } => compact::counted(&mut turn, Err(message)),
         SessionOp::Settled(settled) => settle::settled(&mut turn, settled),

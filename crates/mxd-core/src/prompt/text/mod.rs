@@ -32,8 +32,6 @@ pub use waiting::{ForkSide, Pending, PendingTask, fork_result, woken_after_done,
 /// What every agent reads first. One text for all of them, so that all of them share it in the provider's cache.
 pub const SYSTEM: &str = include_str!("system.md");
 
-/// What agents read beside it when the project is the program that runs them.
-pub const SELF_BOOTSTRAP: &str = "\
-This repository is Matrix, the program that runs you. What you change and merge has no effect on the running program until \
-the user builds and starts it again; do not try to restart it. Its log, its data folder and its other projects are in use: \
-test with data folders of your own, and never against the running one.";
+/// What the root reads beside it when the project is the program that runs it. Nobody else does, so that the others go on
+/// sharing one beginning.
+pub const SELF_BOOTSTRAP: &str = include_str!("self_bootstrap.md");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mxd_core::prompt::text::SYSTEM;
+use mxd_core::prompt::text::{SELF_BOOTSTRAP, SYSTEM};
 use mxd_core::tool::Digest;
 use mxd_core::tool::orchestrator::Orchestrator;
 
@@ -18,12 +18,39 @@ fn the_system_text_changes_only_on_purpose() {
 }
 
 #[test]
-fn the_system_text_says_nothing_about_one_task_machine_or_day() {
-    assert!(!SYSTEM.chars().any(|c| c.is_control() && c != '\n'));
-    for volatile in ["202", "/home", "/tmp", "C:\\", "main branch", "master", "http:", "https:", "{", "}"] {
-        assert!(!SYSTEM.contains(volatile), "{volatile}");
+fn the_system_texts_say_nothing_about_one_task_machine_or_day() {
+    for text in [SYSTEM, SELF_BOOTSTRAP] {
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
+        for volatile in ["202", "/home", "/tmp", "C:\\", "main branch", "master", "http:", "https:", "{", "}"]
+        {
+            assert!(!text.contains(volatile), "{volatile}");
+        }
+        assert!(text.is_ascii(), "every provider counts and caches plain characters alike");
     }
-    assert!(SYSTEM.is_ascii(), "every provider counts and caches plain characters alike");
+}
+
+/// What a root has to know that works on the program that runs it.
+#[test]
+fn the_chapter_about_the_program_itself_has_every_rule_and_stays_short() {
+    let words = SELF_BOOTSTRAP.split_whitespace().count();
+    assert!(words <= 600, "{words} words");
+    let chapters: Vec<&str> = SELF_BOOTSTRAP.lines().filter_map(|line| line.strip_prefix("# ")).collect();
+    assert_eq!(chapters, ["The program you work on runs you"]);
+    let text = SELF_BOOTSTRAP.split_whitespace().collect::<Vec<_>>().join(" ");
+    let rules = [
+        "Never stop, restart, signal, replace or reconfigure the running daemon",
+        "into build folders of their own",
+        "with a data folder, a port and a small repository made for the trial",
+        "takes effect when the user has built it and started the daemon again",
+        "have to be readable by both versions",
+        "have the project's own test command run, the whole of it",
+        "Change what they allow only when the user asked for that change",
+        "put into each brief what its task needs of it",
+        "They are not addressed to you",
+    ];
+    for rule in rules {
+        assert!(text.contains(rule), "{rule}");
+    }
 }
 
 #[test]

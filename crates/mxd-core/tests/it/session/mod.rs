@@ -13,6 +13,7 @@ mod halting;
 mod journey;
 mod places;
 mod questions;
+mod refitting;
 mod regressions;
 mod resuming;
 mod same_turn;

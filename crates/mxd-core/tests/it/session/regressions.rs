@@ -11,7 +11,7 @@ use mxd_core::raw::RawJson;
 use mxd_core::tree::Status;
 
 use super::conversation;
-use super::script::{done, failure, id, mxd, results, run, yields};
+use super::script::{self, done, failure, id, mxd, results, run, yields};
 use super::stage::{Outcome, Stage};
 use crate::world::message_id;
 
@@ -61,6 +61,24 @@ fn a_message_to_nobody_is_refused_and_says_so() {
     let post = Post::text("hello");
     let refusal = stage.refuse(Actor::User, Op::SendMessage { id: message_id(1), to: gone, post });
     assert_eq!(refusal.code(), "unknown_task");
+}
+
+/// A newer program has other tools and other words about them. The conversation that has begun is sent as it began.
+#[test]
+fn another_version_of_the_tools_changes_nothing_that_was_sent() {
+    let mut stage = Stage::new();
+    let task = stage.worker();
+    stage.calls(task, vec![done("d", "passed")]);
+    stage.checked(task, &[]);
+    stage.user(Op::CloseTask { task });
+    stage.vacates(task);
+    stage.say(task, "once more");
+    let mut launched = script::launched(task, false, stage.terms);
+    launched.config.tools = RawJson::parse(r#"[{"name":"bash","description":"other words"}]"#).expect("json");
+    launched.config.system_stable = "other rules".into();
+    let outcome = stage.session(task, SessionOp::Launched(launched));
+    assert!(outcome.has("orchestration_started") && stage.is_asking(task), "{:?}", outcome.names());
+    assert!(!outcome.has("session_config"), "{:?}", outcome.names());
 }
 
 #[test]

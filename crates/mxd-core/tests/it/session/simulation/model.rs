@@ -88,6 +88,17 @@ impl Play {
         SessionOp::Sampled(Sampled { id: sample.id, stop, usage, cost })
     }
 
+    /// The user has chosen another model, which nobody has asked yet.
+    pub(super) fn refitted(&mut self, turn: u64) -> SessionOp {
+        let windows = [6_000, 20_000, 200_000];
+        let prices = [script::usd(1), script::usd(10), script::usd(30)];
+        let (context_window, input_usd) = (windows[self.below(3)], prices[self.below(3)]);
+        let other = Terms { context_window, input_usd, ..script::terms() };
+        let terms = (!self.one_in(12)).then_some(other);
+        self.stage.terms = terms;
+        SessionOp::Refitted { turn, config: script::config(terms) }
+    }
+
     fn failure(&mut self, task: TaskId, turn: u64) -> Failure {
         let nothing = (Usage::default(), Cost::Known(Usd::ZERO));
         let (usage, cost) = if self.one_in(2) { self.bill(task) } else { nothing };

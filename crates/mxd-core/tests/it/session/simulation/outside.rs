@@ -69,6 +69,14 @@ impl Play {
         let at = self.below(self.jobs.len());
         let job = self.jobs.swap_remove(at);
         match job.effect.clone() {
+            Effect::CallModel { task, turn, .. } if self.one_in(30) => {
+                let op = self.refitted(turn);
+                self.arrives(task, op);
+            }
+            Effect::CountTokens { task } if self.one_in(6) => {
+                let op = self.refitted(self.stage.state.session(task).life().turns);
+                self.arrives(task, op);
+            }
             Effect::CallModel { task, turn, purpose } => {
                 let op = self.model_comes_back(task, (turn, purpose), job.cancelled);
                 self.arrives(task, op);
