@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use mxd_core::manifest::{Fault, Problem, Problems};
+use mxd_core::tool::is_hidden;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -23,6 +24,21 @@ pub(crate) const WEAK: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Beside the point.
 pub(crate) const DIM: Style = Style::new().dimmed();
+
+/// Words of others as a person reads them: what nobody sees, and what a terminal obeys, is spelled out.
+pub(crate) fn visible(words: &str) -> String {
+    let mut shown = String::with_capacity(words.len());
+    let mut letters = words.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\r' if letters.peek() == Some(&'\n') => {}
+            '\n' | '\t' => shown.push(letter),
+            _ if letter.is_control() || is_hidden(letter) => shown.extend(letter.escape_unicode()),
+            _ => shown.push(letter),
+        }
+    }
+    shown
+}
 
 /// What a command comes to.
 #[derive(Debug, Default)]
@@ -179,6 +195,7 @@ impl Answer {
         let _closed = write!(anstream::stdout(), "{}", self.text);
         let mut complain = anstream::stderr();
         for Warning { message, hint, weight } in &self.warnings {
+            let message = visible(message);
             let _closed = match weight {
                 Weight::Look => writeln!(complain, "{WEAK}warning{WEAK:#}: {message}"),
                 Weight::Danger => writeln!(complain, "{BAD}warning: {message}{BAD:#}"),
@@ -186,7 +203,7 @@ impl Answer {
             let _closed = writeln!(complain, "  {DIM}hint{DIM:#}: {hint}");
         }
         for problem in &self.problems {
-            let _closed = writeln!(complain, "{BAD}error{BAD:#}: {}", problem.message);
+            let _closed = writeln!(complain, "{BAD}error{BAD:#}: {}", visible(&problem.message));
             let _closed = writeln!(complain, "  {DIM}hint{DIM:#}: {}", problem.hint);
         }
     }

@@ -16,7 +16,7 @@ use mxd_tools::shell::{CallId, Watcher};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::{Failure, Trouble};
+use crate::answer::{Failure, Trouble, visible};
 use crate::code::Code;
 use crate::live::{World, package_code, trouble};
 use crate::{show, verify};
@@ -66,26 +66,10 @@ impl Caller {
                 specs.push(server);
             }
         }
-        let failures: Vec<Trouble> = specs.iter().flat_map(|server| unfit(server, world)).collect();
-        if !failures.is_empty() {
-            return Err(failures);
-        }
+        let servers = connect(world, &specs).await?;
         let mut registry = Registry::default();
         if specs.iter().any(|server| builtin::is_built_in(server)) {
             registry = Registry::built_in().map_err(|error| trouble("the built-in tools", &error))?;
-        }
-        let foreign = specs.iter().filter(|server| !builtin::is_built_in(server));
-        let wanted: Vec<Wanted> = foreign.map(|server| wanted(server, world)).collect();
-        let names: Vec<String> = wanted.iter().map(|wanted| wanted.spec.name.to_string()).collect();
-        if !names.is_empty() {
-            world.progress.tell(format!("starting {} …", names.join(", ")));
-        }
-        let servers = Servers::connect(wanted, Arc::clone(&world.around)).await;
-        let unusable: Vec<Trouble> =
-            servers.statuses().iter().flat_map(|one| unusable(&one.server, &one.status)).collect();
-        if !unusable.is_empty() {
-            servers.close().await;
-            return Err(unusable);
         }
         if let Some(error) = servers.register(&mut registry).into_iter().next() {
             return Err(Trouble::new(Code::Drift, &error, "Leave the tool out of the manifest.").into());
@@ -145,6 +129,28 @@ impl Caller {
         self.servers.close().await;
         world.scope.processes.close().await;
     }
+}
+
+/// Connects servers that are what they were declared and accepted as; one that is not keeps all of them from being used.
+pub(crate) async fn connect(world: &World, specs: &[&ServerSpec]) -> Result<Servers, Failure> {
+    let failures: Vec<Trouble> = specs.iter().flat_map(|server| unfit(server, world)).collect();
+    if !failures.is_empty() {
+        return Err(failures);
+    }
+    let foreign = specs.iter().filter(|server| !builtin::is_built_in(server));
+    let wanted: Vec<Wanted> = foreign.map(|server| wanted(server, world)).collect();
+    let names: Vec<String> = wanted.iter().map(|wanted| wanted.spec.name.to_string()).collect();
+    if !names.is_empty() {
+        world.progress.tell(format!("starting {} …", names.join(", ")));
+    }
+    let servers = Servers::connect(wanted, Arc::clone(&world.around)).await;
+    let unusable: Vec<Trouble> =
+        servers.statuses().iter().flat_map(|one| unusable(&one.server, &one.status)).collect();
+    if unusable.is_empty() {
+        return Ok(servers);
+    }
+    servers.close().await;
+    Err(unusable)
 }
 
 /// What a settlement is for people and for programs.
@@ -245,7 +251,7 @@ pub(crate) fn value(outcome: &Outcome) -> Value {
 /// A result, for people.
 fn text(outcome: &Outcome) -> String {
     let part = |part: &Part| match part {
-        Part::Text(text) => format!("{}\n", text.trim_end_matches('\n')),
+        Part::Text(text) => format!("{}\n", visible(text.trim_end_matches('\n'))),
         Part::Image { media_type, data } => format!("[{media_type}, about {} bytes]\n", data.len() / 4 * 3),
     };
     outcome.parts.iter().map(part).collect()

@@ -29,6 +29,7 @@ Examples:
   mcl-tools verify --live                            start every server: same package, same tools, same definitions
   mcl-tools list-tools                               the tool URIs
   mcl-tools call --uri matrix://tool/mcp/time/get_current_time@2026.10.19 --args '{\"timezone\":\"UTC\"}'
+  mcl-tools list-resources docs                      what the server docs has beside its tools
   mcl-tools diff                                     what changed since it was accepted
   mcl-tools lock --accept                            accept it
   mcl-tools init --alias time -- uvx mcp-server-time==2026.10.19
@@ -87,6 +88,12 @@ pub(crate) enum Command {
     DescribeTool(ToolArgs),
     /// Calls a tool, through the same gate as an agent.
     Call(Call),
+    /// Lists what a server has beside its tools: resources, and templates of them.
+    ListResources(OfServer),
+    /// Reads a resource of a server, if the manifest lets its agent do so.
+    ReadResource(ReadResource),
+    /// Lists the prompts of a server.
+    ListPrompts(OfServer),
     /// Computes package digests.
     Digest(Digest),
     /// Writes down what the servers offer; what differs from before is shown and needs --accept.
@@ -114,6 +121,9 @@ impl Command {
             Self::ListTools => "list-tools",
             Self::DescribeTool(_) => "describe-tool",
             Self::Call(_) => "call",
+            Self::ListResources(_) => "list-resources",
+            Self::ReadResource(_) => "read-resource",
+            Self::ListPrompts(_) => "list-prompts",
             Self::Digest(_) => "digest",
             Self::Lock(_) => "lock",
             Self::Diff(_) => "diff",
@@ -156,6 +166,33 @@ pub(crate) struct Call {
     /// Seconds after which the call is given up, if its tool does not do so earlier.
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u64>,
+    #[command(flatten)]
+    pub(crate) with: LiveArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OfServer {
+    /// The alias of the server in the manifest.
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
+    #[command(flatten)]
+    pub(crate) with: LiveArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReadResource {
+    /// The alias of the server in the manifest.
+    #[arg(value_name = "SERVER")]
+    pub(crate) server: String,
+    /// The URI, as `list-resources` shows it, or a template with its places filled.
+    #[arg(value_name = "URI")]
+    pub(crate) uri: String,
+    /// Writes its bytes into this new file.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Seconds after which it is given up.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(crate) timeout: u64,
     #[command(flatten)]
     pub(crate) with: LiveArgs,
 }

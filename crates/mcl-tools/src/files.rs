@@ -67,13 +67,13 @@ pub(crate) fn signature_path(manifest: &Path) -> PathBuf {
 }
 
 /// Replaces a file: whole, or not at all.
-pub(crate) fn write(path: &Path, text: &str) -> Result<(), Trouble> {
+pub(crate) fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Trouble> {
     let put = || -> io::Result<()> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let mut builder = tempfile::Builder::new();
         builder.permissions(Permissions::from_mode(0o644));
         let mut file = builder.tempfile_in(folder.unwrap_or(Path::new(".")))?;
-        file.write_all(text.as_bytes())?;
+        file.write_all(content.as_ref())?;
         file.as_file().sync_all()?;
         file.persist(path)?;
         Ok(())

@@ -7,7 +7,7 @@ use mxd_tools::mcp::{Connection, class_of};
 use mxd_tools::package::{PackageError, definitions_digest, is_companion};
 use serde_json::{Map, Value, json};
 
-use crate::answer::{Answer, Failure, Trouble};
+use crate::answer::{Answer, Failure, Trouble, Warning};
 use crate::cli::{Common, Init};
 use crate::code::Code;
 use crate::files;
@@ -31,7 +31,7 @@ pub(crate) fn run(common: &Common, init: &Init) -> Result<Answer, Failure> {
     };
     let known = init.version.as_ref().map(ToString::to_string);
     let known = known.or_else(|| measured.as_ref().and_then(|measured| measured.version.clone()));
-    let document = wait_for(async {
+    let (document, has_more) = wait_for(async {
         let common = Common { allow_placeholders: true, ..common.clone() };
         let world = World::open(&common, &init.with).await?;
         let mut server = probe.clone();
@@ -46,10 +46,18 @@ pub(crate) fn run(common: &Common, init: &Init) -> Result<Answer, Failure> {
             None => definitions_digest(&connection.discovered()),
         };
         let document = document(init, &connection, (&version, &format!("sha256:{digest}")));
+        let has_more = connection.introduction().capabilities.contains_key("resources");
         connection.close().await;
-        document
+        document.map(|document| (document, has_more))
     })?;
-    written(init, &document)
+    let mut answer = written(init, &document)?;
+    if has_more {
+        let what = format!("{} has resources, which an agent may not read as it is", init.alias);
+        let hint =
+            "Look at them with `mcl-tools list-resources`; \"resources\": true in its entry allows it.";
+        answer.warnings.push(Warning::look(what, hint));
+    }
+    Ok(answer)
 }
 
 fn no_version(given: &str) -> Trouble {

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use mxd_core::manifest::{
-    AgentManifest, DeclaredTool, DigestState, NativeEntry, Package, PackageDigest, Sampling, ServerSpec,
+    AgentManifest, DeclaredTool, DigestState, NativeEntry, Package, PackageDigest, ResourceAccess, Sampling,
+    ServerSpec,
 };
 use mxd_core::tool::ToolUri;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, BAD, DIM, Failure, Warning};
+use crate::answer::{Answer, BAD, DIM, Failure, Warning, visible};
 use crate::cli::{Common, ToolArgs};
 use crate::files;
 use crate::uri::{self, Meant};
@@ -77,6 +78,7 @@ pub(crate) fn server(server: &ServerSpec) -> Value {
         "digest_state": package.map(|package| state(&package.digest)),
         "tools": server.declared().len(),
         "sampling": server.sampling == Sampling::On,
+        "resources": server.resources == ResourceAccess::Open,
     })
 }
 
@@ -91,8 +93,9 @@ pub(crate) fn servers(common: &Common) -> Result<Answer, Failure> {
             DigestState::Placeholder => format!("{BAD}{digest}@{version} placeholder{BAD:#}"),
         };
         let sampling = if server.sampling == Sampling::On { "\tsampling" } else { "" };
+        let resources = if server.resources == ResourceAccess::Open { "\tresources" } else { "" };
         let tools = counted(tools, "tool");
-        let _ = writeln!(text, "{}\t{transport}\t{digest}\t{tools}{sampling}", server.name);
+        let _ = writeln!(text, "{}\t{transport}\t{digest}\t{tools}{sampling}{resources}", server.name);
     }
     let result = manifest.servers.iter().map(self::server).collect();
     Ok(Answer { result, text, warnings: warnings(&manifest), ..Answer::default() })
@@ -169,7 +172,7 @@ fn of_server(server: &ServerSpec, tool: &DeclaredTool, (allowed, accepted): Acce
         (Some(digest), Some(definition)) => {
             let _ = writeln!(text, "Accepted:     {digest}");
             let pretty = serde_json::to_string_pretty(&definition).unwrap_or_default();
-            let _ = writeln!(text, "{pretty}");
+            let _ = writeln!(text, "{}", visible(&pretty));
         }
         _ => {
             let _ = writeln!(text, "Accepted:     {DIM}nobody has accepted its definition yet{DIM:#}");

@@ -116,7 +116,7 @@ pub(crate) fn lock(common: &Common, args: &Lock) -> Result<Answer, Failure> {
             (seen.server.name.clone(), LockedServer::accept(seen.server, &seen.discovered, before))
         };
         let lock = LockFile { servers: all.iter().map(accepted).collect() };
-        files::write(&path, &lock.to_string())?;
+        files::write(&path, lock.to_string())?;
         let offer = if all.len() == 1 { "1 server offers" } else { &format!("{} servers offer", all.len()) };
         let _ = writeln!(answer.text, "What {offer} is written to {}.", path.display());
     } else {

@@ -14,6 +14,7 @@ mod lock;
 mod plan;
 mod progress;
 mod prune;
+mod shelf;
 mod show;
 mod sign;
 mod uri;
@@ -53,6 +54,9 @@ fn run(cli: &Cli) -> Result<Answer, answer::Failure> {
         Command::ListTools => inspect::tools(common),
         Command::DescribeTool(tool) => inspect::tool(common, tool),
         Command::Call(call) => call::run(common, call),
+        Command::ListResources(of) => shelf::resources(common, of),
+        Command::ReadResource(read) => shelf::read(common, read),
+        Command::ListPrompts(of) => shelf::prompts(common, of),
         Command::Digest(digest) => digest::run(common, digest),
         Command::Lock(lock) => lock::lock(common, lock),
         Command::Diff(with) => lock::diff(common, with),

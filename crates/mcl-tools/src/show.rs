@@ -6,7 +6,7 @@ use mxd_core::json::{Change, Difference};
 use mxd_core::manifest::{Comparison, Finding, Identity, Package, Report};
 use serde_json::{Value, json};
 
-use crate::answer::{BAD, GOOD, Trouble, WEAK};
+use crate::answer::{BAD, GOOD, Trouble, WEAK, visible};
 use crate::code::Code;
 
 /// A word for programs.
@@ -153,10 +153,10 @@ pub(crate) fn text(report: &Report) -> String {
             Finding::Unexpected { .. } | Finding::ToolNotLocked { .. } => (GOOD, '+'),
             _ => (WEAK, '~'),
         };
-        let _ = writeln!(text, "  {style}{mark} {}{style:#}", sentence(finding));
+        let _ = writeln!(text, "  {style}{mark} {}{style:#}", visible(&sentence(finding)));
         if let Finding::Drift { differences, .. } = finding {
             for difference in differences {
-                let _ = writeln!(text, "      {}", difference.path);
+                let _ = writeln!(text, "      {}", visible(&difference.path));
                 let (was, now) = match &difference.change {
                     Change::Added { now } => (None, Some(now)),
                     Change::Removed { was } => (Some(was), None),
@@ -164,7 +164,7 @@ pub(crate) fn text(report: &Report) -> String {
                 };
                 for (style, mark, value) in [(BAD, '-', was), (GOOD, '+', now)] {
                     if let Some(value) = value {
-                        let _ = writeln!(text, "      {style}{mark} {value}{style:#}");
+                        let _ = writeln!(text, "      {style}{mark} {}{style:#}", visible(value));
                     }
                 }
             }

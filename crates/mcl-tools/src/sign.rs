@@ -39,7 +39,7 @@ pub(crate) fn sign(common: &Common, sign: &Sign) -> Result<Answer, Failure> {
     let manifest = files::manifest(&common.manifest, Placeholders::Refuse)?;
     let signature = manifest::sign(&manifest, &seed(&sign.key)?);
     let output = sign.output.clone().unwrap_or_else(|| files::signature_path(&common.manifest));
-    files::write(&output, &signature.to_string())?;
+    files::write(&output, signature.to_string())?;
     let address = format!("sha256:{}", manifest.address());
     let text = format!("{} signed {address}\nThe signature is in {}.\n", signature.signer, output.display());
     let result = json!({ "signer": signature.signer, "manifest": address, "signature": output });

@@ -15,6 +15,9 @@ fn a_call_gives_the_result_of_the_tool() {
     let document = stage.json(&["call", "--uri", &uri("add"), "--args", "{\"a\":1,\"b\":2}"]);
     assert_eq!(document["result"]["structured"]["sum"], 3);
     assert_eq!(document["result"]["is_error"], false);
+    let steers = json!({ "text": "a\u{1b}[2J\u{202e}b\r\nc" }).to_string();
+    let said = stage.run(&["call", "--uri", &uri("echo"), "--args", &steers]);
+    assert_eq!(said.out, "a\\u{1b}[2J\\u{202e}b\nc\n", "a terminal obeys nothing that a tool says");
     let verbose = stage.run(&["call", "-v", "--uri", &uri("echo"), "--args", "{\"text\":\"hello\"}"]);
     assert_eq!(verbose.err, "starting stage …\ncalling mcp:stage:echo …\n");
 }

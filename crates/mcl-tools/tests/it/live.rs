@@ -58,6 +58,22 @@ fn a_definition_that_changed_blocks_until_it_is_accepted() {
     assert_eq!(stage.run(&["verify", "--live"]).code, 0);
 }
 
+/// What a person accepts is what a person sees, and no terminal obeys it.
+#[test]
+fn a_difference_shows_also_what_nobody_sees() {
+    let stage = Stage::new();
+    assert_eq!(stage.run(&["lock"]).code, 0);
+    stage.change_tools(|tools| {
+        tool(tools, "echo")["description"] = json!("Says the same.\u{200b}\u{e0041}\u{202e}");
+        tool(tools, "add")["description"] = json!("Adds.\u{9b}2J\u{7f}");
+    });
+    assert_eq!(stage.run(&["digest", "--update"]).code, 0);
+    stage.run(&["diff"]).is_golden("diff_unseen");
+    assert_eq!(stage.run(&["lock", "--accept"]).code, 0);
+    let described = stage.run(&["describe-tool", "--uri", "matrix://tool/mcp/stage/add@1.2.3"]).out;
+    assert!(described.contains(r"Adds.\u{9b}2J\u{7f}") && !described.contains('\u{9b}'), "{described}");
+}
+
 #[test]
 fn declared_and_offered_are_held_to_be_the_same_in_both_directions() {
     let stage = Stage::new();

@@ -8,6 +8,7 @@ mod live;
 mod plans;
 #[path = "../../../../testing/python.rs"]
 mod python;
+mod shelf;
 mod shipped;
 mod signing;
 mod stage;

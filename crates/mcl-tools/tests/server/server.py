@@ -20,6 +20,27 @@ def text(words, **more):
     return {"content": [{"type": "text", "text": words}], **more}
 
 
+SHELF = {
+    "stage://notes": {"mimeType": "text/plain", "text": "Two notes:\n\u200bdo, re.\x1b[2J\n"},
+    "stage://dot": {"mimeType": "image/png", "blob": "iVBORw0KGgo="},
+    "stage://torn": {"mimeType": "image/png", "blob": "iVBORw0KGg"},
+}
+
+
+def shelf(method, params):
+    if method == "resources/list":
+        listed = {"stage://notes": ("Notes", "What is sung."), "stage://dot": ("Dot", "")}
+        entry = lambda uri, name, words: {"uri": uri, "name": name, "description": words, "mimeType": SHELF[uri]["mimeType"]}
+        return {"resources": [entry(uri, *words) for uri, words in listed.items()]}
+    if method == "resources/templates/list":
+        return {"resourceTemplates": [{"uriTemplate": "stage://act/{number}", "name": "An act"}]}
+    if method == "prompts/list":
+        arguments = [{"name": "whom", "required": True}, {"name": "how"}]
+        return {"prompts": [{"name": "greet", "description": "Greets somebody.", "arguments": arguments}]}
+    found = SHELF.get(params["uri"])
+    return found and {"contents": [{"uri": params["uri"], **found}]}
+
+
 def call(name, args):
     if name == "echo":
         return text(args["text"])
@@ -46,7 +67,7 @@ def serve(request):
     if method == "initialize":
         result = {
             "protocolVersion": params["protocolVersion"],
-            "capabilities": {"tools": {}},
+            "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
             "serverInfo": {"name": "stage", "version": "1.2.3"},
         }
     elif method == "tools/list":
@@ -55,6 +76,11 @@ def serve(request):
         result = call(params["name"], params.get("arguments") or {})
     elif method == "ping":
         result = {}
+    elif method.startswith(("resources/", "prompts/")):
+        result = shelf(method, params)
+        if result is None:
+            error = {"code": -32602, "message": f"there is no {params['uri']}"}
+            return send({"jsonrpc": "2.0", "id": request["id"], "error": error})
     else:
         return send({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32601, "message": "unknown"}})
     send({"jsonrpc": "2.0", "id": request["id"], "result": result})

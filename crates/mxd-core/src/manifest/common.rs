@@ -5,7 +5,7 @@ use super::fault::{Fault, Faults};
 use super::limits;
 use super::literal::{self, Spot};
 use super::place::{Place, Unique};
-use super::server::Sampling;
+use super::server::{ResourceAccess, Sampling};
 use crate::tool::{CleanText, Quoted, host_of_url};
 
 /// A command, or one of its arguments.
@@ -228,6 +228,14 @@ pub(super) fn sampling(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> Sam
     match place.and_then(|place| place.boolean(faults)) {
         Some(true) => Sampling::On,
         Some(false) | None => Sampling::Off,
+    }
+}
+
+/// Whether agents may read what a server has beside its tools.
+pub(super) fn resources(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> ResourceAccess {
+    match place.and_then(|place| place.boolean(faults)) {
+        Some(true) => ResourceAccess::Open,
+        Some(false) | None => ResourceAccess::Closed,
     }
 }
 

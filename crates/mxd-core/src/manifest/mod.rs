@@ -36,7 +36,7 @@ pub use package::{DigestState, PackageDigest};
 pub use parse::{AgentManifest, NativeEntry, Placeholders};
 pub use quick::parse_mcp_servers;
 pub use server::{
-    DeclaredTool, Package, Program, Reconnect, Remote, Sampling, ServerSpec, Tools, Transport,
-    effects_of_server,
+    DeclaredTool, Package, Program, Reconnect, Remote, ResourceAccess, Sampling, ServerSpec, Tools,
+    Transport, effects_of_server,
 };
 pub use signature::{ManifestSignature, RequiredSigners, SignatureError, sign, signer, verify};

@@ -26,6 +26,7 @@ const SERVER_KEYS: &[&str] = &[
     "version",
     "tools",
     "sampling",
+    "resources",
 ];
 const TOOL_KEYS: &[&str] = &["name", "description", "side_effect_class", "timeout_ms"];
 const NATIVE_KEYS: &[&str] = &["namespace", "name", "version", "digest", "side_effect_class"];
@@ -168,6 +169,7 @@ impl Reader<'_, '_> {
         let digest = fields.required(self.faults, "package_digest").and_then(|place| self.digest(&place));
         let tools = fields.required(self.faults, "tools").map(|place| self.tools(&place));
         let sampling = common::sampling(fields.optional("sampling"), self.faults);
+        let resources = common::resources(fields.optional("resources"), self.faults);
         Some(ServerSpec {
             name: name?,
             transport: transport?,
@@ -176,6 +178,7 @@ impl Reader<'_, '_> {
             reconnect: Reconnect::UpTo(limits::DEFAULT_RECONNECT_ATTEMPTS),
             timeout_ms: limits::DEFAULT_TIMEOUT_MS,
             sampling,
+            resources,
         })
     }
 

@@ -7,7 +7,7 @@ use super::common;
 use super::fault::{Fault, Faults, Problems};
 use super::limits;
 use super::place::{Fields, Place};
-use super::server::{Program, Reconnect, Remote, Sampling, ServerSpec, Tools, Transport};
+use super::server::{Program, Reconnect, Remote, ResourceAccess, Sampling, ServerSpec, Tools, Transport};
 use crate::json::{self, member_path};
 use crate::tool::{Quoted, ServerName};
 
@@ -22,6 +22,7 @@ const KEYS: &[&str] = &[
     "reconnect",
     "max_reconnect_attempts",
     "sampling",
+    "resources",
     "disabled",
 ];
 
@@ -63,13 +64,15 @@ struct Lowered {
     reconnect: Reconnect,
     timeout_ms: u64,
     sampling: Sampling,
+    resources: ResourceAccess,
     state: State,
 }
 
 fn server(name: ServerName, place: &Place<'_>, faults: &mut Faults<'_>) -> Option<(ServerSpec, State)> {
-    let Lowered { transport, reconnect, timeout_ms, sampling, state } = server_fields(place, faults)?;
-    let tools = Tools::FirstUse;
-    let spec = ServerSpec { name, transport, package: None, tools, reconnect, timeout_ms, sampling };
+    let Lowered { transport, reconnect, timeout_ms, sampling, resources, state } =
+        server_fields(place, faults)?;
+    let (package, tools) = (None, Tools::FirstUse);
+    let spec = ServerSpec { name, transport, package, tools, reconnect, timeout_ms, sampling, resources };
     Some((spec, state))
 }
 
@@ -79,9 +82,10 @@ fn server_fields(place: &Place<'_>, faults: &mut Faults<'_>) -> Option<Lowered> 
     let timeout_ms = common::timeout_ms(fields.optional("timeout"), faults);
     let reconnect = reconnect(&fields, faults);
     let sampling = common::sampling(fields.optional("sampling"), faults);
+    let resources = common::resources(fields.optional("resources"), faults);
     let disabled = fields.optional("disabled").and_then(|place| place.boolean(faults));
     let state = if disabled == Some(true) { State::Disabled } else { State::Enabled };
-    Some(Lowered { transport: transport?, reconnect, timeout_ms, sampling, state })
+    Some(Lowered { transport: transport?, reconnect, timeout_ms, sampling, resources, state })
 }
 
 fn reconnect(fields: &Fields<'_>, faults: &mut Faults<'_>) -> Reconnect {

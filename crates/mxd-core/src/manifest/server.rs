@@ -24,6 +24,8 @@ pub struct ServerSpec {
     pub timeout_ms: u64,
     /// Whether it may have the model of its agent write for it.
     pub sampling: Sampling,
+    /// Whether agents may read what it has beside its tools.
+    pub resources: ResourceAccess,
 }
 
 /// Whether a server may have the model of its agent write for it, at the expense of that agent's budget.
@@ -34,6 +36,16 @@ pub enum Sampling {
     Off,
     /// It may.
     On,
+}
+
+/// Whether agents may list and read the resources of a server, and list its prompts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ResourceAccess {
+    /// They may not, and are not told of them.
+    #[default]
+    Closed,
+    /// They may, where they may read at all.
+    Open,
 }
 
 /// How a server is reached.

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use mxd_core::decide::Op;
 use mxd_core::id::TaskId;
-use mxd_core::manifest::{LockedServer, ServerSpec};
+use mxd_core::manifest::{LockedServer, ResourceAccess, ServerSpec};
 use mxd_core::message::WorkContext;
 use mxd_core::prompt::ToolSpec;
 use mxd_core::raw::RawJson;
 use mxd_core::state::State;
 use mxd_core::tool::{
-    ApprovalPolicy, CallHash, Listed, PinState, PinnedTool, ServerName, SkillScope, ToolDef, ToolId,
-    WireName, orchestrator,
+    ApprovalPolicy, CallHash, Listed, PinState, PinnedTool, ServerName, SideEffect, SkillScope, ToolDef,
+    ToolId, WireName, orchestrator,
 };
 use mxd_tools::mcp::{self, Servers, Status, Unaccepted, View, Wanted};
 use mxd_tools::plane::{Authority, Plane};
@@ -116,8 +116,8 @@ impl Agents {
         let mut remit = self.remit_of(task, &opened, &skills)?;
         let around = Arc::new(self.around(task, &remit).await?);
         let (mut wanted, mut troubles) = (Vec::new(), remit.remarks.clone());
-        let of_use = opened.stock.servers.iter().filter(|supplied| is_of_use(&supplied.spec, &remit));
-        let of_use: Vec<Supplied> = of_use.map(|supplied| remit.narrowed(supplied)).collect();
+        let narrowed = opened.stock.servers.iter().map(|supplied| remit.narrowed(supplied));
+        let of_use: Vec<Supplied> = narrowed.filter(|supplied| is_of_use(&supplied.spec, &remit)).collect();
         for supplied in join_all(of_use.iter().map(|supplied| self.supply(&opened, supplied, &around))).await
         {
             match supplied {
@@ -255,10 +255,13 @@ fn links(state: &State, task: TaskId) -> Vec<Link> {
 /// Whether a task may use anything of a server. What it may not use is not started for it.
 fn is_of_use(spec: &ServerSpec, remit: &Remit) -> bool {
     let grants = |tool| remit.capabilities.is_granted(&ToolId { server: spec.name.clone(), tool }).is_ok();
+    let reads = spec.resources == ResourceAccess::Open && remit.effects.contains(SideEffect::Read);
     match spec.declared() {
         // Nobody knows yet what it has.
         [] => true,
-        tools => tools.iter().any(|tool| remit.effects.contains(tool.effect) && grants(tool.name.clone())),
+        tools => {
+            reads || tools.iter().any(|tool| remit.effects.contains(tool.effect) && grants(tool.name.clone()))
+        }
     }
 }
 

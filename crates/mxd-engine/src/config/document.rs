@@ -59,7 +59,7 @@ pub(super) struct Document {
     pub(super) clarify_timeout_ms: Option<u64>,
     /// MCP servers, by name: `command`, `args`, `env` for a program, or `url`, `headers` for a server elsewhere. What a
     /// server offers is accepted when it is first seen, and held to from then on. With `sampling` the model of its agent
-    /// writes for it.
+    /// writes for it; with `resources` agents may read what it has beside tools.
     #[schemars(with = "BTreeMap<String, BTreeMap<String, Value>>", extend("maxProperties" = MAX_ENTRIES))]
     pub(super) mcp_servers: serde_json::Map<String, Value>,
     /// A file that says exactly which tools agents have, relative to the repository.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mxd_core::manifest::{AgentManifest, Sampling, ServerSpec};
+use mxd_core::manifest::{AgentManifest, ResourceAccess, Sampling, ServerSpec};
 use mxd_core::tool::{
     CapabilityLayer, CapabilitySet, CapabilitySetError, EffectSet, PinnedTool, ServerName, SideEffect, Skill,
     SkillScope, SkillTool, SkillTools, ToolId, ToolName, ToolPattern, ToolUri,
@@ -32,6 +32,8 @@ pub(crate) struct Remit {
     skills: Vec<Vec<ToolPattern>>,
     /// Servers for which no model writes, because a manifest on the way down does not say so.
     silent: BTreeSet<ServerName>,
+    /// Servers whose resources are not read, because a manifest on the way down does not say so.
+    closed: BTreeSet<ServerName>,
     /// What it does not have although a manifest lists it, in words.
     pub(crate) remarks: Vec<String>,
 }
@@ -63,6 +65,7 @@ impl Remit {
             skill: None,
             skills: Vec::new(),
             silent: BTreeSet::new(),
+            closed: BTreeSet::new(),
             remarks: Vec::new(),
         };
         for link in links {
@@ -87,6 +90,9 @@ impl Remit {
             if server.sampling == Sampling::Off {
                 self.silent.insert(server.name.clone());
             }
+            if server.resources == ResourceAccess::Closed {
+                self.closed.insert(server.name.clone());
+            }
             if builtin::is_built_in(server) || stock.has(server) {
                 grants.extend(listed(server, stock));
             } else {
@@ -96,6 +102,7 @@ impl Remit {
                 ));
             }
         }
+        grants.extend(stock::reading(manifest.servers.iter().filter(|server| stock.has(server))));
         let layer = CapabilityLayer::granting(grants).and_then(|layer| self.capabilities.child(layer));
         self.capabilities = layer.map_err(|source| RemitError::Layer { path: path.to_owned(), source })?;
         Ok(())
@@ -125,6 +132,9 @@ impl Remit {
         let mut narrowed = supplied.clone();
         if self.silent.contains(&narrowed.spec.name) {
             narrowed.spec.sampling = Sampling::Off;
+        }
+        if self.closed.contains(&narrowed.spec.name) {
+            narrowed.spec.resources = ResourceAccess::Closed;
         }
         narrowed
     }
@@ -192,12 +202,12 @@ mod tests {
     use super::*;
     use crate::provision::Source;
 
-    fn manifest(sampling: Value) -> Value {
+    fn manifest(says: Value) -> Value {
         let tool = json!({ "name": "t", "side_effect_class": "read" });
         let server = json!({
             "alias": "s", "transport": "http", "endpoint": "https://example.org/mcp", "version": "1.0.0",
             "package_digest": format!("sha256:{}", mxd_core::tool::Digest::of(b"x")),
-            "sampling": sampling, "tools": [tool],
+            "sampling": says, "resources": says, "tools": [tool],
         });
         json!({
             "schema_version": 1, "agent": "matrix://agent/a", "allowed_side_effects": ["read"],
@@ -205,8 +215,8 @@ mod tests {
         })
     }
 
-    /// Whether a model writes for the server of a task whose manifests, from the root down, say this.
-    fn written_for(project: bool, down: &[bool]) -> Sampling {
+    /// The server of a task whose manifests, from the root down, say this, and whether the task may read resources.
+    fn narrowed(project: bool, down: &[bool]) -> (ServerSpec, bool) {
         let folder = tempfile::tempdir().unwrap();
         let links = down.iter().enumerate().map(|(depth, sampling)| {
             let path = format!("{depth}.json");
@@ -217,12 +227,18 @@ mod tests {
         });
         let links: Vec<Link> = links.collect();
         let whole = stock::parse("whole.json", &manifest(json!(project)).to_string()).unwrap();
-        let grants = CapabilityLayer::granting(stock::all_of(&whole.servers[0].name)).unwrap();
+        let all = stock::all_of(&whole.servers[0].name).into_iter().chain(stock::reading(&whole.servers));
+        let grants = CapabilityLayer::granting(all).unwrap();
         let spec = whole.servers[0].clone();
         let supplied = Supplied { spec, source: Source::Manifest };
         let stock = Stock { effects: whole.allowed, grants, servers: vec![supplied.clone()] };
         let remit = Remit::of(&stock, &links, (folder.path(), &Skills::default())).unwrap();
-        remit.narrowed(&supplied).spec.sampling
+        let reads = remit.capabilities.is_granted(&"mcp:mxd:read_resource".parse().unwrap()).is_ok();
+        (remit.narrowed(&supplied).spec, reads)
+    }
+
+    fn written_for(project: bool, down: &[bool]) -> Sampling {
+        narrowed(project, down).0.sampling
     }
 
     #[test]
@@ -231,5 +247,18 @@ mod tests {
         assert_eq!(written_for(true, &[true, true]), Sampling::On);
         assert_eq!(written_for(true, &[false, true]), Sampling::Off);
         assert_eq!(written_for(false, &[true]), Sampling::Off);
+    }
+
+    #[test]
+    fn resources_are_read_when_all_manifests_down_to_the_task_say_so() {
+        let read = |project, down: &[bool]| {
+            let (spec, reads) = narrowed(project, down);
+            (spec.resources, reads)
+        };
+        assert_eq!(read(true, &[]), (ResourceAccess::Open, true));
+        assert_eq!(read(true, &[true, true]), (ResourceAccess::Open, true));
+        assert_eq!(read(true, &[false, true]), (ResourceAccess::Closed, false));
+        assert_eq!(read(false, &[true]), (ResourceAccess::Closed, false));
+        assert_eq!(read(false, &[]), (ResourceAccess::Closed, false));
     }
 }

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use mxd_core::manifest::{
     self, AgentManifest, Identity, LockFile, ManifestSignature, Placeholders, Problems, RequiredSigners,
-    ServerSpec, SignatureError,
+    ResourceAccess, ServerSpec, SignatureError,
 };
 use mxd_core::tool::{
     CapabilityLayer, CapabilitySetError, EffectSet, ServerName, SideEffect, ToolId, ToolName, ToolPattern,
 };
-use mxd_tools::builtin;
+use mxd_tools::{builtin, mcp};
 
 use super::ledger::{AcceptedManifest, Ledger, LedgerError};
 use crate::config::{Config, Layer, beneath};
@@ -105,6 +105,7 @@ impl Stock {
                 all_of(&server.name).into_iter().collect::<Vec<_>>()
             }
         });
+        let grants = grants.chain(reading(&manifest.servers));
         let grants = CapabilityLayer::granting(grants)
             .map_err(|source| StockError::TooMany { path: path.to_owned(), source })?;
         let foreign = manifest.servers.into_iter().filter(|server| !builtin::is_built_in(server));
@@ -202,6 +203,15 @@ fn signature_path(manifest: &str) -> String {
 fn everything() -> CapabilityLayer {
     let any: Option<ToolPattern> = "mcp:*:*".parse().ok();
     CapabilityLayer::granting(any).unwrap_or_default()
+}
+
+/// The tools that read what servers have beside tools, when there are servers that may be read.
+pub(crate) fn reading<'a>(servers: impl IntoIterator<Item = &'a ServerSpec>) -> Vec<ToolPattern> {
+    if servers.into_iter().all(|server| server.resources == ResourceAccess::Closed) {
+        return Vec::new();
+    }
+    let tool = |name: &str| exactly(&builtin::SERVER.parse().ok()?, &name.parse().ok()?);
+    mcp::reading_tools().filter_map(tool).collect()
 }
 
 /// The pattern of one tool.

@@ -15,6 +15,8 @@ mod golden;
 mod ground;
 mod home;
 mod journey;
+#[path = "../../../../testing/npm.rs"]
+mod npm;
 mod prompt;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;

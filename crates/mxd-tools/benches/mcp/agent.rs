@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
-use mxd_core::manifest::{DeclaredTool, Program, Reconnect, Sampling, ServerSpec, Tools, Transport};
+use mxd_core::manifest::{
+    DeclaredTool, Program, Reconnect, ResourceAccess, Sampling, ServerSpec, Tools, Transport,
+};
 use mxd_core::tool::{
     ApprovalPolicy, CapabilityLayer, CapabilitySet, CleanText, Fallback, Ruling, SideEffect, SkillScope,
 };
@@ -111,6 +113,7 @@ fn wanted(name: &str, args: &[&str]) -> Wanted {
         reconnect: Reconnect::Never,
         timeout_ms: 30_000,
         sampling: Sampling::Off,
+        resources: ResourceAccess::Closed,
     };
     Wanted { spec, locked: None, view: View::Worktree, unaccepted: Unaccepted::Use }
 }

@@ -143,12 +143,12 @@ async fn on_files<Args: DeserializeOwned + Send + 'static>(
 }
 
 /// Arguments that fit the schema and not the type are possible: `1.0` is an integer for one and not for the other.
-fn read<T: DeserializeOwned>(args: Value) -> Result<T, Outcome> {
+pub(crate) fn read<T: DeserializeOwned>(args: Value) -> Result<T, Outcome> {
     serde_json::from_value(args).map_err(|error| Outcome::error(format!("the arguments do not fit: {error}")))
 }
 
 /// The schema of arguments, without what tells a model nothing.
-fn schema<T: JsonSchema>() -> Value {
+pub(crate) fn schema<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| settings.meta_schema = None);
     let generator = settings.with_transform(RecursiveTransform(simplify)).into_generator();
     let mut schema = generator.into_root_schema_for::<T>();

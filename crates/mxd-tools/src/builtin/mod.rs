@@ -19,3 +19,4 @@ pub mod write_file;
 pub use context::Context;
 pub use declared::{Misfit, definitions, is_built_in, misfits};
 pub use list::{BuiltIn, Listing, SERVER, tools};
+pub(crate) use list::{read, schema};

@@ -230,6 +230,11 @@ impl Connection {
         &self.introduction
     }
 
+    /// Whether it says that it has such a thing at all.
+    pub(super) fn says_it_has(&self, what: &str) -> bool {
+        self.introduction.capabilities.contains_key(what)
+    }
+
     /// What was accepted.
     pub(super) fn locked(&self) -> Option<Arc<LockedServer>> {
         self.locked.lock().unwrap_or_else(PoisonError::into_inner).clone()
@@ -282,6 +287,15 @@ impl Connection {
     /// When it does not say.
     pub async fn resources(&self) -> Result<Vec<Value>, CallError> {
         self.listed("resources/list").await
+    }
+
+    /// The templates of resources it has.
+    ///
+    /// # Errors
+    ///
+    /// When it does not say.
+    pub async fn templates(&self) -> Result<Vec<Value>, CallError> {
+        self.listed("resources/templates/list").await
     }
 
     /// The prompts it has.

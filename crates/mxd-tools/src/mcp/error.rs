@@ -203,6 +203,12 @@ pub enum CallError {
     TooManyRounds { server: ServerName, limit: usize },
     #[error("the server {server} needs to know something that nobody answers: {why}")]
     Unanswered { server: ServerName, why: Quoted },
+    #[error("the server {server} says that it has no {what}")]
+    HasNone { server: ServerName, what: &'static str },
+    #[error(
+        "the URI `{uri}` is none that could be asked for: empty, too long, or with spaces or what nobody sees"
+    )]
+    NoAddress { uri: Quoted },
     #[error("the tools of the server {server} are known, but it is not connected: they cannot be called")]
     Offline { server: ServerName },
 }
@@ -218,6 +224,8 @@ impl CallError {
             Self::TimedOut { .. } | Self::Busy { .. } => "Try again later, or with less to do.",
             Self::Cancelled { .. } => "Nothing; it was meant to be.",
             Self::Refused { .. } => "Look at the arguments.",
+            Self::HasNone { .. } => "Use its tools.",
+            Self::NoAddress { .. } => "Write it as the list of resources has it.",
             Self::Unanswered { .. } => "Tell the server with the arguments, if it takes them.",
             Self::BadResult { .. } | Self::EndlessList { .. } | Self::TooManyRounds { .. } => {
                 "Ask the server's author to follow MCP."

@@ -13,7 +13,7 @@ use super::talk::{Ask, Talk};
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page<'a> {
-    #[serde(borrow, alias = "tools", alias = "resources", alias = "prompts")]
+    #[serde(borrow, alias = "tools", alias = "resources", alias = "resourceTemplates", alias = "prompts")]
     entries: Vec<&'a RawValue>,
     next_cursor: Option<String>,
 }

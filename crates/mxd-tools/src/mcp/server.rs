@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mxd_core::manifest::{Comparison, LockedServer, Reconnect, Report, ServerSpec};
-use mxd_core::tool::{ServerName, ToolName};
+use mxd_core::tool::{Quoted, ServerName, ToolName};
 use serde_json::{Value, json};
 use tokio::sync::{Notify, broadcast, watch};
 use tokio::time::Instant;
@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 use super::connection::{CallOptions, Connection, Era};
 use super::error::{CallError, Cause};
 use super::servers::{Change, Status, Unaccepted, Wanted};
+use super::shelf::{self, Prompts, Resources};
 use super::surroundings::Surroundings;
 use super::talk::{Ask, SUBSCRIBE};
 
@@ -21,6 +22,9 @@ use super::talk::{Ask, SUBSCRIBE};
 const SUBSCRIPTION: Duration = Duration::from_secs(3600);
 /// Changes that wait for a slow listener.
 const CHANGES: usize = 256;
+
+/// What servers with resources say that they have.
+const RESOURCES: &str = "resources";
 
 /// A server that is watched over. Cheap to clone; it is closed when the last clone goes.
 #[derive(Debug, Clone)]
@@ -137,17 +141,75 @@ impl Server {
         self.connection().is_ok_and(|connection| connection.talk.traffic.is_asking())
     }
 
-    /// Calls a tool. A session that was forgotten is begun again: the server has not seen the call.
+    /// Calls a tool.
     pub(super) async fn call(
         &self,
         tool: &ToolName,
         args: &Value,
         options: CallOptions,
     ) -> Result<Value, CallError> {
+        let call = |connection: Arc<Connection>| {
+            let options = options.clone();
+            async move { connection.call(tool, args, options).await }
+        };
+        self.ask(&options, call).await
+    }
+
+    /// Reads a resource: the result as the server wrote it, without our secrets.
+    pub(super) async fn read_resource(&self, uri: &str, options: CallOptions) -> Result<Value, CallError> {
+        if !shelf::is_address(uri) {
+            return Err(CallError::NoAddress { uri: Quoted::of(uri) });
+        }
+        let read = |connection: Arc<Connection>| {
+            let options = options.clone();
+            async move {
+                if !connection.says_it_has(RESOURCES) {
+                    let server = connection.server().clone();
+                    return Err(CallError::HasNone { server, what: RESOURCES });
+                }
+                connection.read_resource(uri, options).await
+            }
+        };
+        self.ask(&options, read).await
+    }
+
+    /// The resources it has, and templates of them; none when it does not say that it has any.
+    pub(super) async fn resources(&self) -> Result<Resources, CallError> {
+        let list = |connection: Arc<Connection>| async move {
+            if !connection.says_it_has(RESOURCES) {
+                return Ok(Resources::default());
+            }
+            let templates = match connection.templates().await {
+                // Templates came later than resources: not every server knows the question.
+                Err(CallError::Refused { .. }) => Vec::new(),
+                templates => templates?,
+            };
+            Ok(Resources::read(&connection.resources().await?, &templates))
+        };
+        self.ask(&CallOptions::within(self.shared.around.limits.question), list).await
+    }
+
+    /// The prompts it has; none when it does not say that it has any.
+    pub(super) async fn prompts(&self) -> Result<Prompts, CallError> {
+        let list = |connection: Arc<Connection>| async move {
+            match connection.says_it_has("prompts") {
+                true => Ok(Prompts::read(&connection.prompts().await?)),
+                false => Ok(Prompts::default()),
+            }
+        };
+        self.ask(&CallOptions::within(self.shared.around.limits.question), list).await
+    }
+
+    /// Asks, and when the session was forgotten asks again in a new one: the server has not seen the question.
+    async fn ask<T, F: Future<Output = Result<T, CallError>>>(
+        &self,
+        options: &CallOptions,
+        ask: impl Fn(Arc<Connection>) -> F,
+    ) -> Result<T, CallError> {
         let connection = self.connection()?;
-        match connection.call(tool, args, options.clone()).await {
+        match ask(Arc::clone(&connection)).await {
             Err(CallError::Lost { loss, .. }) if loss.cause == Cause::SessionForgotten => {
-                self.again(&connection, &options).await?.call(tool, args, options).await
+                ask(self.again(&connection, options).await?).await
             }
             result => result,
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mxd_core::manifest::{LockedServer, Report, ServerSpec};
+use mxd_core::manifest::{LockedServer, Report, ResourceAccess, ServerSpec};
 use mxd_core::tool::{ServerName, ToolId};
 use serde_json::Value;
 use tokio::sync::broadcast;
@@ -11,6 +11,8 @@ use tokio::sync::broadcast;
 use super::connection::{CallOptions, Connection};
 use super::error::CallError;
 use super::pool::{Lease, Pool};
+use super::reading;
+use super::shelf::{Prompts, Resources};
 use super::surroundings::Surroundings;
 use super::tools;
 use crate::plane::{Registry, RegistryError};
@@ -135,9 +137,48 @@ impl Servers {
         self.lease(server)?.server().connection()
     }
 
-    /// Adds the tools of all servers; those of one that cannot be used say why. Returns what could not be added.
+    /// Adds the tools of all servers; those of one that cannot be used say why. When there are servers whose resources
+    /// may be read, the tools for that are added, too. Returns what could not be added.
     pub fn register(&self, registry: &mut Registry) -> Vec<RegistryError> {
-        self.leases.values().flat_map(|lease| tools::register(lease, registry)).collect()
+        let mut failed: Vec<RegistryError> =
+            self.leases.values().flat_map(|lease| tools::register(lease, registry)).collect();
+        let open =
+            self.leases.iter().filter(|(_, lease)| lease.server().spec().resources == ResourceAccess::Open);
+        let open = open.map(|(name, lease)| (name.clone(), lease.server().clone())).collect();
+        failed.extend(reading::register(open, registry));
+        failed
+    }
+
+    /// The resources of a server, and templates of them.
+    ///
+    /// # Errors
+    ///
+    /// When it does not say.
+    pub async fn resources(&self, server: &ServerName) -> Result<Resources, CallError> {
+        self.lease(server)?.server().resources().await
+    }
+
+    /// The prompts of a server.
+    ///
+    /// # Errors
+    ///
+    /// When it does not say.
+    pub async fn prompts(&self, server: &ServerName) -> Result<Prompts, CallError> {
+        self.lease(server)?.server().prompts().await
+    }
+
+    /// Reads a resource: the result as the server wrote it, without our secrets.
+    ///
+    /// # Errors
+    ///
+    /// When there is none.
+    pub async fn read_resource(
+        &self,
+        server: &ServerName,
+        uri: &str,
+        options: CallOptions,
+    ) -> Result<Value, CallError> {
+        self.lease(server)?.server().read_resource(uri, options).await
     }
 
     /// Calls a tool.

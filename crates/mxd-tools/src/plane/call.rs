@@ -200,6 +200,7 @@ async fn run(ready: Ready<'_>, call: &Call<'_>, scope: &Scope, stop: Cancellatio
         Executor::BuiltIn(tool) => tool.run(ready.args.value().clone(), context).await,
         Executor::Function(function) => function.run(ready.args.value().clone(), context).await,
         Executor::Mcp(tool) => tool.run(ready.args.value(), context).await,
+        Executor::Reading(tool) => tool.run(ready.args.value().clone(), context).await,
     }
 }
 

@@ -17,4 +17,5 @@ pub use call::{Authority, Call, Plane, Settlement};
 pub use cap::{MAX_STRUCTURED_BYTES, MAX_TEXT_BYTES, presentable};
 pub use deadline::{GRACE, Ran, within};
 pub use function::{Answer, Function};
+pub(crate) use registry::OwnTool;
 pub use registry::{Executor, MAX_TOOLS, Registry, RegistryError};

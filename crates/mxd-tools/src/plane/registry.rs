@@ -6,15 +6,15 @@ use std::sync::Arc;
 use mxd_core::prompt::ToolSpec;
 use mxd_core::raw::RawJson;
 use mxd_core::tool::{
-    Annotations, NameError, Pin, PinError, PinState, ToolDef, ToolDefError, ToolFacts, ToolId, ToolOffer,
-    WireName,
+    Annotations, NameError, Pin, PinError, PinState, SideEffect, ToolDef, ToolDefError, ToolFacts, ToolId,
+    ToolOffer, WireName,
 };
 use serde_json::Value;
 
 use super::function::Function;
 use super::schema::{Schema, SchemaError};
 use crate::builtin::{self, BuiltIn, Listing};
-use crate::mcp::McpTool;
+use crate::mcp::{McpTool, ReadingTool};
 
 /// Tools of one registry.
 pub const MAX_TOOLS: usize = 1_000;
@@ -28,6 +28,8 @@ pub enum Executor {
     Function(Function),
     /// A tool of an MCP server.
     Mcp(Box<McpTool>),
+    /// A tool about what MCP servers have beside tools.
+    Reading(Box<ReadingTool>),
 }
 
 impl Executor {
@@ -35,6 +37,7 @@ impl Executor {
     pub(super) fn is_held_up(&self) -> bool {
         match self {
             Self::Mcp(tool) => tool.is_held_up(),
+            Self::Reading(tool) => tool.is_held_up(),
             Self::BuiltIn(_) | Self::Function(_) => false,
         }
     }
@@ -97,7 +100,7 @@ impl Registry {
     pub fn built_in() -> Result<Self, RegistryError> {
         let mut registry = Self::default();
         for listing in builtin::tools() {
-            registry.register(definition(&listing)?, Executor::BuiltIn(listing.tool))?;
+            registry.register(OwnTool::from(&listing).definition()?, Executor::BuiltIn(listing.tool))?;
         }
         Ok(registry)
     }
@@ -147,21 +150,45 @@ fn compiled(schema: &RawJson) -> Result<Schema, SchemaError> {
     Schema::compile(&value)
 }
 
-/// A built-in tool is pinned to the version of the program that has it.
-fn definition(listing: &Listing) -> Result<ToolDef, RegistryError> {
-    let id = ToolId { server: builtin::SERVER.parse()?, tool: listing.name.parse()? };
-    let pin: Pin = env!("CARGO_PKG_VERSION").parse()?;
-    let facts = ToolFacts { id: id.clone(), pin: PinState::Held(pin), effect: Some(listing.effect) };
-    let schema = RawJson::parse(&listing.input_schema.to_string()).map_err(|error| {
-        RegistryError::Schema { tool: id, source: SchemaError { why: error.to_string() } }
-    })?;
-    Ok(ToolDef::from_offer(ToolOffer {
-        facts,
-        title: "",
-        description: listing.description,
-        input_schema: &schema,
-        output_schema: None,
-        timeout_ms: listing.timeout_ms,
-        annotations: Annotations::default(),
-    })?)
+/// A tool of ours, as a model sees it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OwnTool<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) description: &'a str,
+    pub(crate) input_schema: &'a Value,
+    pub(crate) effect: SideEffect,
+    pub(crate) timeout_ms: u64,
+}
+
+impl<'a> From<&'a Listing> for OwnTool<'a> {
+    fn from(listing: &'a Listing) -> Self {
+        Self {
+            name: listing.name,
+            description: listing.description,
+            input_schema: &listing.input_schema,
+            effect: listing.effect,
+            timeout_ms: listing.timeout_ms,
+        }
+    }
+}
+
+impl OwnTool<'_> {
+    /// It is pinned to the version of the program that has it.
+    pub(crate) fn definition(self) -> Result<ToolDef, RegistryError> {
+        let id = ToolId { server: builtin::SERVER.parse()?, tool: self.name.parse()? };
+        let pin: Pin = env!("CARGO_PKG_VERSION").parse()?;
+        let facts = ToolFacts { id: id.clone(), pin: PinState::Held(pin), effect: Some(self.effect) };
+        let schema = RawJson::parse(&self.input_schema.to_string()).map_err(|error| {
+            RegistryError::Schema { tool: id, source: SchemaError { why: error.to_string() } }
+        })?;
+        Ok(ToolDef::from_offer(ToolOffer {
+            facts,
+            title: "",
+            description: self.description,
+            input_schema: &schema,
+            output_schema: None,
+            timeout_ms: self.timeout_ms,
+            annotations: Annotations::default(),
+        })?)
+    }
 }

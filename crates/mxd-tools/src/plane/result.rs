@@ -98,7 +98,8 @@ fn read(block: &Value) -> Part {
     known.unwrap_or_else(|| Part::Text(block.to_string()))
 }
 
-fn image(kind: &str, data: &str) -> Part {
+/// A picture that models take, or a line about one that they do not.
+pub(crate) fn image(kind: &str, data: &str) -> Part {
     if IMAGE_TYPES.contains(&kind) && data.len() <= MAX_IMAGE_CHARS && is_base64(data) {
         return Part::Image { media_type: kind.to_owned(), data: data.to_owned() };
     }
@@ -110,7 +111,8 @@ fn is_base64(data: &str) -> bool {
     !data.is_empty() && base64::engine::general_purpose::STANDARD.decode(data).is_ok()
 }
 
-fn not_shown(what: &str, kind: &str, data: &str) -> Part {
+/// A line about bytes that nobody can show.
+pub(crate) fn not_shown(what: &str, kind: &str, data: &str) -> Part {
     let bytes = data.len() / 4 * 3;
     Part::Text(format!("[{what} of type {}, about {bytes} bytes, which cannot be shown]", Value::from(kind)))
 }

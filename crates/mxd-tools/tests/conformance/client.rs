@@ -4,7 +4,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use mxd_core::manifest::{Reconnect, Remote, Sampling, ServerSpec, Tools, Transport};
+use mxd_core::manifest::{Reconnect, Remote, ResourceAccess, Sampling, ServerSpec, Tools, Transport};
 use mxd_core::tool::ToolName;
 use mxd_tools::mcp::{Answers, CallOptions, Connection, Limits, Surroundings};
 use mxd_tools::sandbox::{self, Agent, Launcher, Mode, Network, Sandbox, User};
@@ -33,6 +33,7 @@ async fn play(scenario: &str, url: String) -> Result<(), Box<dyn std::error::Err
         reconnect: Reconnect::Never,
         timeout_ms: 20_000,
         sampling: Sampling::Off,
+        resources: ResourceAccess::Closed,
     };
     let connection = Connection::open(&spec, None, &Arc::new(surroundings().await?)).await?;
     let definitions = connection.definitions();

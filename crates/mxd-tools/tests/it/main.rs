@@ -12,6 +12,8 @@ mod ground;
 mod limits;
 mod list_files;
 mod mcp;
+#[path = "../../../../testing/npm.rs"]
+mod npm;
 mod package;
 mod plane;
 mod processes;

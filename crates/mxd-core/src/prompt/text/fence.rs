@@ -23,6 +23,7 @@ pub const TAGS: &[&str] = &[
     "skills",
     "skill",
     "servers",
+    "server_words",
 ];
 
 /// Bytes of a value beside a tag.

@@ -126,6 +126,7 @@ fn top_level() -> Vec<Case> {
         ),
         case("/server", json!([]), "server", "`server` is no key here"),
         case("/servers/0/sampling", json!("yes"), "servers[0].sampling", "a text instead of true or false"),
+        case("/servers/0/resources", json!(1), "servers[0].resources", "a number instead of true or false"),
         case("/servers", json!({}), "servers", "it is an object instead of a list"),
     ]
 }

@@ -1,8 +1,8 @@
 //! Reading manifests: the good one, each problem alone, all problems at once, and no panic ever.
 
 use mxd_core::manifest::{
-    AgentManifest, DigestState, Fault, Part, Placeholders, Problem, Problems, Reconnect, Sampling, Tools,
-    Transport, effects_of_server, limits,
+    AgentManifest, DigestState, Fault, Part, Placeholders, Problem, Problems, Reconnect, ResourceAccess,
+    Sampling, Tools, Transport, effects_of_server, limits,
 };
 use mxd_core::tool::{EffectSet, SideEffect};
 use proptest::prelude::*;
@@ -56,6 +56,16 @@ fn a_model_writes_for_a_server_only_when_its_entry_says_so() {
     assert_eq!(read(&manifest), [Sampling::Off, Sampling::On]);
     manifest["servers"][1]["sampling"] = json!(false);
     assert_eq!(read(&manifest), [Sampling::Off, Sampling::Off]);
+}
+
+#[test]
+fn resources_of_a_server_are_read_only_when_its_entry_says_so() {
+    let mut manifest = good();
+    manifest["servers"][1]["resources"] = json!(true);
+    let read = |manifest: &Value| parse(manifest).servers.iter().map(|one| one.resources).collect::<Vec<_>>();
+    assert_eq!(read(&manifest), [ResourceAccess::Closed, ResourceAccess::Open]);
+    manifest["servers"][1]["resources"] = json!(false);
+    assert_eq!(read(&manifest), [ResourceAccess::Closed, ResourceAccess::Closed]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The short form of configurations becomes the same servers.
 
-use mxd_core::manifest::{Reconnect, Sampling, ServerSpec, Tools, Transport, limits, parse_mcp_servers};
+use mxd_core::manifest::{
+    Reconnect, ResourceAccess, Sampling, ServerSpec, Tools, Transport, limits, parse_mcp_servers,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -48,6 +50,13 @@ fn a_model_writes_for_a_server_only_when_its_entry_says_so() {
     assert_eq!(one(json!({"command": "x"})).sampling, Sampling::Off);
     assert_eq!(one(json!({"command": "x", "sampling": false})).sampling, Sampling::Off);
     assert_eq!(one(json!({"url": "https://x.example", "sampling": true})).sampling, Sampling::On);
+}
+
+#[test]
+fn resources_of_a_server_are_read_only_when_its_entry_says_so() {
+    assert_eq!(one(json!({"command": "x"})).resources, ResourceAccess::Closed);
+    assert_eq!(one(json!({"command": "x", "resources": false})).resources, ResourceAccess::Closed);
+    assert_eq!(one(json!({"url": "https://x.example", "resources": true})).resources, ResourceAccess::Open);
 }
 
 #[test]
@@ -106,6 +115,11 @@ fn each_problem_is_told_with_its_path() {
             json!({"s": {"command": "x", "sampling": 1}}),
             "mcpServers.s.sampling",
             "a number instead of true or false",
+        ),
+        (
+            json!({"s": {"command": "x", "resources": "all"}}),
+            "mcpServers.s.resources",
+            "a text instead of true or false",
         ),
         (json!({"s": {"command": "x", "arg": []}}), "mcpServers.s.arg", "`arg` is no key here"),
         (json!([]), "mcpServers", "a list instead of an object"),

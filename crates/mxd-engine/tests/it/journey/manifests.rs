@@ -14,7 +14,7 @@ use super::served::{self, manifest, ours, report, result};
 use super::stage::{Stage, calls, capturing, conversation, expecting, git, speaks, write};
 
 /// A repository with a manifest, committed.
-fn under(ground: &Path, manifest: &Value) -> Value {
+pub(super) fn under(ground: &Path, manifest: &Value) -> Value {
     let repo = ground.join("repo");
     write(repo.join("agents/main.json"), &manifest.to_string());
     git(&repo, &["add", "-A"]);
@@ -27,7 +27,7 @@ fn refused(tool: &str, words: &str) -> Value {
 }
 
 /// The tools that the first conversation was begun with, by name.
-fn tools_of(stage: &Stage, title: &str) -> Vec<String> {
+pub(super) fn tools_of(stage: &Stage, title: &str) -> Vec<String> {
     let task = stage.task(title);
     let config = stage.events().into_iter().find_map(|event| match event.body {
         EventBody::SessionConfig(config) if event.task == task => Some(config),

@@ -15,6 +15,7 @@ mod manifests;
 mod neighbours;
 mod network;
 mod programs;
+mod reading;
 mod restarts;
 mod sampling;
 mod served;

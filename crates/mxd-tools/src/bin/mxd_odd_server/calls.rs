@@ -212,6 +212,7 @@ impl Kind {
             "floods-pings" => drop((0..FLOOD).all(|number| ask(json!(format!("p{number}")), "ping"))),
             "asks-models" => drop((0..FLOOD).all(|number| ask(json!(number), "sampling/createMessage"))),
             "asks-people" => drop((0..FLOOD).all(|number| ask(json!(number), "elicitation/create"))),
+            "modern-sends-requests" => drop((0..FLOOD).all(|number| ask(json!(number), "roots/list"))),
             "asks-with-a-giant-number" => {
                 ask(json!("9".repeat(100_000)), "ping");
                 ask(json!({ "deep": [] }), "roots/list");

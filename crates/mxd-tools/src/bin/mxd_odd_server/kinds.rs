@@ -103,16 +103,21 @@ impl Kind {
             "ping" if self.is("stops-answering") => {}
             "ping" => drop(speech.result(id, &json!({}))),
             "subscriptions/listen" => drop(speech.notice("notifications/tools/list_changed", &json!({}))),
-            "resources/list" => {
-                speech.result(id, &json!({ "resources": [{ "uri": "odd://one", "name": "one" }] }));
-            }
-            "resources/read" => {
-                speech.result(id, &json!({ "contents": [{ "uri": "odd://one", "text": "one" }] }));
-            }
-            "prompts/list" => drop(speech.result(id, &json!({ "prompts": [{ "name": "greet" }] }))),
+            "resources/list" => self.resources(id, speech),
+            "resources/templates/list" => self.templates(id, speech),
+            "resources/read" => return self.read(id, message, speech),
+            "prompts/list" => self.prompts(id, speech),
             _ => drop(speech.error(id, -32_601, "no such method")),
         }
         None
+    }
+
+    fn capabilities(&self, hears: bool) -> Value {
+        let tools = json!({ "listChanged": hears });
+        match self.is("shelfless") {
+            true => json!({ "tools": tools }),
+            false => json!({ "tools": tools, "resources": {}, "prompts": {} }),
+        }
     }
 
     fn discover(&self, id: &Value, speech: &Speech) -> Option<u8> {
@@ -126,7 +131,7 @@ impl Kind {
             _ if self.is_modern() => {
                 let result = json!({
                     "supportedVersions": ["2026-07-28"],
-                    "capabilities": { "tools": { "listChanged": self.is("modern-drift") } },
+                    "capabilities": self.capabilities(self.is("modern-drift")),
                     "resultType": "complete",
                 });
                 speech.result(id, &result);
@@ -140,7 +145,7 @@ impl Kind {
         let version = if self.is("version-nonsense") { "1999-99-99" } else { "2025-06-18" };
         let result = json!({
             "protocolVersion": version,
-            "capabilities": { "tools": { "listChanged": true } },
+            "capabilities": self.capabilities(true),
             "serverInfo": { "name": "odd", "version": "1" },
         });
         match self.name.as_str() {

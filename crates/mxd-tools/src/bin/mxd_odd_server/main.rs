@@ -5,6 +5,7 @@
 mod calls;
 mod kinds;
 mod offers;
+mod shelf;
 mod speech;
 
 use std::io::{self, BufRead as _};

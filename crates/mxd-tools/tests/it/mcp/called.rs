@@ -20,11 +20,11 @@ use super::scene::{Ground, declared, locked, odd, unlocked};
 use crate::scene::{Scene, text};
 
 /// An agent that may do these things, and its servers.
-struct Agent {
-    scene: Scene,
-    plane: Plane,
-    effects: EffectSet,
-    servers: Servers,
+pub(super) struct Agent {
+    pub(super) scene: Scene,
+    pub(super) plane: Plane,
+    pub(super) effects: EffectSet,
+    pub(super) servers: Servers,
 }
 
 impl Agent {
@@ -34,7 +34,10 @@ impl Agent {
         let mut tool = declared("echo", SideEffect::Network);
         tool.timeout_ms = 1_000;
         spec.tools = Tools::Declared(vec![tool]);
-        let servers = ground.connect(vec![unlocked(spec)]).await;
+        Self::having(ground.connect(vec![unlocked(spec)]).await).await
+    }
+
+    pub(super) async fn having(servers: Servers) -> Self {
         let mut registry = Registry::built_in().unwrap();
         assert!(servers.register(&mut registry).is_empty());
         let effects = SideEffect::ALL.into_iter().collect();
@@ -42,6 +45,15 @@ impl Agent {
     }
 
     async fn call(&self, args: &str, watcher: Watcher, cancel: &CancellationToken) -> Settlement {
+        self.run("mcp__odd__echo", args, (watcher, cancel)).await
+    }
+
+    pub(super) async fn run(
+        &self,
+        tool: &str,
+        args: &str,
+        (watcher, cancel): (Watcher, &CancellationToken),
+    ) -> Settlement {
         let all = CapabilityLayer::granting(["mcp:*:*".parse().unwrap()]).unwrap();
         let (capabilities, approvals) = (
             CapabilitySet::root(all),
@@ -54,7 +66,7 @@ impl Agent {
             approvals: &approvals,
             approved: None,
         };
-        let call = Call { id: CallId::new("c"), tool: "mcp__odd__echo", args, watcher };
+        let call = Call { id: CallId::new("c"), tool, args, watcher };
         self.plane.call(call, &authority, &self.scene.scope, cancel).await
     }
 

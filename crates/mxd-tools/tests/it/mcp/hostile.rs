@@ -96,6 +96,10 @@ const KINDS: &[(&str, Must)] = &[
     ("modern-good", Work),
     ("modern-never-satisfied", FailTheCall("asked for input 10 times and still has no result")),
     ("modern-asks-in-vain", FailTheCall("nobody can be asked at the moment")),
+    (
+        "modern-sends-requests",
+        FailTheCall("it sent more than 200 messages that are none or that nobody waits for"),
+    ),
     ("modern-task", FailTheCall("a task, which nobody asked for")),
 ];
 

@@ -5,6 +5,7 @@ mod canary;
 mod hostile;
 mod life;
 mod pool;
+mod reading;
 mod real;
 mod remote;
 mod scene;

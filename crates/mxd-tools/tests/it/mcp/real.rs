@@ -22,38 +22,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::scene::{Ground, name, program, tool, until, words};
+use crate::npm;
 use crate::python::{python, run};
-
-const NPM: [&str; 4] = [
-    "@modelcontextprotocol/server-everything@2026.8.31",
-    "@modelcontextprotocol/server-filesystem@2026.8.31",
-    "@modelcontextprotocol/server-memory@2026.8.31",
-    "@modelcontextprotocol/server-sequential-thinking@2026.8.31",
-];
-
-/// A folder that has exactly these packages of npm; made when it is missing or has others.
-fn npm() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("mcp-servers-npm");
-    fs::create_dir_all(&folder).unwrap();
-    // Several tests need it, and they run at the same time.
-    let turn = fs::File::create(folder.join("turn")).unwrap();
-    turn.lock().unwrap();
-    let (seal, wanted) = (folder.join("installed"), NPM.join("\n"));
-    if !fs::read_to_string(&seal).is_ok_and(|installed| installed == wanted) {
-        let install = ["install", "--prefix", ".", "--ignore-scripts", "--no-audit", "--no-fund"];
-        let remedy = "install Node.js with npm, and check the network";
-        run(Command::new("npm").args(install).args(NPM).current_dir(&folder), remedy);
-        fs::File::create(&seal)
-            .and_then(|mut file| std::io::Write::write_all(&mut file, wanted.as_bytes()))
-            .unwrap();
-    }
-    folder
-}
-
-fn index(folder: &Path, server: &str) -> String {
-    let path = folder.join("node_modules/@modelcontextprotocol").join(server).join("dist/index.js");
-    path.to_str().unwrap().to_owned()
-}
 
 /// An agent whose servers may read this folder, with time enough for a busy machine.
 async fn ground(mode: Mode, folder: &Path) -> Ground {
@@ -132,13 +102,13 @@ fn signal(mark: &str, signal: Signal) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn servers_of_npm_are_accepted_called_killed_found_again_and_drift() {
-    let folder = npm();
+    let folder = npm::servers();
     let ground = ground(Mode::Full, &folder).await;
     let worktree = ground.around.agent.worktree.path.to_str().unwrap().to_owned();
     let mut hello = fs::File::create(Path::new(&worktree).join("hello")).unwrap();
     std::io::Write::write_all(&mut hello, b"hello, servers").unwrap();
     let node = |server: &str, package: &str, args: &[&str]| {
-        let index = index(&folder, package);
+        let index = npm::index(&folder, package);
         first_use(server, "node", &[&[index.as_str()], args].concat())
     };
     let mark = format!("mark-{}", std::process::id());
@@ -258,14 +228,14 @@ fn free_port() -> u16 {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_of_npm_is_reached_in_both_ways_of_http() {
-    let folder = npm();
+    let folder = npm::servers();
     let mut ground = ground(Mode::Off, &folder).await;
     ground.around.limits.backoff.longest = Duration::from_secs(1);
     for (way, path) in [("streamableHttp", "/mcp"), ("sse", "/sse")] {
         let port = free_port();
         let mut server = tokio::process::Command::new("node");
         server
-            .arg(index(&folder, "server-everything"))
+            .arg(npm::index(&folder, "server-everything"))
             .arg(way)
             .env("PORT", port.to_string())
             .kill_on_drop(true);
@@ -288,7 +258,7 @@ async fn a_server_of_npm_is_reached_in_both_ways_of_http() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_of_npm_has_a_model_write_where_its_entry_says_so() {
-    let folder = npm();
+    let folder = npm::servers();
     let mut ground = ground(Mode::Full, &folder).await;
     ground.around.answers.sampling = Some(std::sync::Arc::new(|question| {
         Box::pin(async move {
@@ -298,7 +268,7 @@ async fn a_server_of_npm_has_a_model_write_where_its_entry_says_so() {
         })
     }));
     let everything = |sampling: Sampling| {
-        let spec = first_use("everything", "node", &[&index(&folder, "server-everything")]);
+        let spec = first_use("everything", "node", &[&npm::index(&folder, "server-everything")]);
         ServerSpec { sampling, ..spec }
     };
     let silent = accept(&ground, everything(Sampling::Off), SideEffect::Read).await;

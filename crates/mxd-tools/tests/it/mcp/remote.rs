@@ -74,12 +74,38 @@ fn good(asked: &Asked) -> Reply {
     }
 }
 
-/// Good but for one method.
+/// A good server that keeps no state.
+fn stateless(asked: &Asked) -> Reply {
+    let about = json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} } });
+    match asked.method() {
+        "server/discover" => Reply::json("", &result(asked, about)),
+        _ => Reply::json("", &answer(asked)),
+    }
+}
+
+/// A server that behaves.
+type Base = fn(&Asked) -> Reply;
+
+/// One of them but for one method.
+fn but_of(
+    base: Base,
+    method: &'static str,
+    reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+) -> impl Fn(&Asked) -> Reply {
+    move |asked| if asked.method() == method { reply(asked) } else { base(asked) }
+}
+
+/// The good one of the older kind but for one method.
 fn but(
     method: &'static str,
     reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
 ) -> impl Fn(&Asked) -> Reply {
-    move |asked| if asked.method() == method { reply(asked) } else { good(asked) }
+    but_of(good, method, reply)
+}
+
+/// One that answers calls like this.
+fn calls(base: Base, reply: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Script {
+    Box::new(but_of(base, "tools/call", reply))
 }
 
 fn event(message: &Value) -> String {
@@ -153,101 +179,142 @@ fn odd_beginnings() -> Vec<Kind> {
 }
 
 /// Services that answer calls with odd events.
-fn odd_events() -> Vec<Kind> {
+fn odd_events(base: Base) -> Vec<Kind> {
     vec![
-        kind(
-            "answers with events",
-            Box::new(but("tools/call", |asked| Reply::events(&event(&answer(asked))))),
-            Work,
-        ),
+        kind("answers with events", calls(base, |asked| Reply::events(&event(&answer(asked)))), Work),
         kind(
             "a giant event",
-            Box::new(but("tools/call", |_| Reply::events(&format!("data: {}", "x".repeat(2 << 20))))),
+            calls(base, |_| Reply::events(&format!("data: {}", "x".repeat(2 << 20)))),
             FailTheCall("it sent a message of more than 1048576 bytes"),
         ),
         kind(
             "endless events that say nothing",
-            Box::new(but("tools/call", |_| Reply::events(&": ping\n\n".repeat(1_000)).open())),
+            calls(base, |_| Reply::events(&": ping\n\n".repeat(1_000)).open()),
             FailTheCall("did not answer within 1000 ms"),
         ),
         kind(
             "events that end too early",
-            Box::new(but("tools/call", |_| Reply::events("data: \n\n"))),
+            calls(base, |_| Reply::events("data: \n\n")),
             FailTheCall("it ended before the answer"),
         ),
         kind(
             "events that are no text",
-            Box::new(but("tools/call", |_| {
+            calls(base, |_| {
                 let mut reply = Reply::events("");
                 reply.bytes.extend(b"data: \xff\xfe\n\n");
                 reply
-            })),
+            }),
             FailTheCall("it is no UTF-8"),
         ),
     ]
 }
 
 /// Services that answer calls with odd bodies.
-fn odd_bodies() -> Vec<Kind> {
+fn odd_bodies(base: Base) -> Vec<Kind> {
     vec![
         kind(
             "redirects a call",
-            Box::new(but("tools/call", |_| {
-                Reply::status("302 Found", "location: https://elsewhere.example/\r\n", "")
-            })),
+            calls(base, |_| Reply::status("302 Found", "location: https://elsewhere.example/\r\n", "")),
             FailTheCall("it redirects to https://elsewhere.example/"),
         ),
         kind(
             "a giant body",
-            Box::new(but("tools/call", |asked| {
-                Reply::json("", &result(asked, json!({ "content": "x".repeat(2 << 20) })))
-            })),
+            calls(base, |asked| Reply::json("", &result(asked, json!({ "content": "x".repeat(2 << 20) })))),
             FailTheCall("it sent a message of more than 1048576 bytes"),
         ),
         kind(
             "an answer about something else",
-            Box::new(but("tools/call", |asked| {
+            calls(base, |asked| {
                 let mut answer = answer(asked);
                 answer["id"] = json!(4711);
                 Reply::json("", &answer)
-            })),
+            }),
             FailTheCall("its answer is about something else"),
         ),
         kind(
             "half a body",
-            Box::new(but("tools/call", |_| {
+            calls(base, |_| {
                 Reply::raw(
                     "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{\"json",
                 )
-            })),
+            }),
             FailTheCall("it cannot be reached"),
         ),
         kind(
             "never answers a call",
-            Box::new(but("tools/call", |_| Reply::raw("").open())),
+            calls(base, |_| Reply::raw("").open()),
             FailTheCall("did not answer within 1000 ms"),
         ),
         kind(
             "drips",
-            Box::new(but("tools/call", |_| {
+            calls(base, |_| {
                 Reply::raw(
                     "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{",
                 )
                 .open()
-            })),
+            }),
             FailTheCall("did not answer within 1000 ms"),
         ),
         kind(
             "accepts a call and says no more",
-            Box::new(but("tools/call", |_| Reply::status("202 Accepted", "", ""))),
+            calls(base, |_| Reply::status("202 Accepted", "", "")),
             FailTheCall("did not answer within 1000 ms"),
         ),
         kind(
             "a header of a megabyte",
-            Box::new(but("tools/call", |asked| {
-                Reply::json(&format!("x: {}\r\n", "y".repeat(1 << 20)), &answer(asked))
-            })),
+            calls(base, |asked| Reply::json(&format!("x: {}\r\n", "y".repeat(1 << 20)), &answer(asked))),
             FailTheCall("it cannot be reached"),
+        ),
+    ]
+}
+
+/// Services without state that are odd in ways that only those can be.
+fn odd_rounds() -> Vec<Kind> {
+    let ask = |asked: &Asked, more: Value| {
+        let mut required = json!({ "resultType": "input_required" });
+        required.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        Reply::json("", &result(asked, required))
+    };
+    let question = json!({ "method": "elicitation/create", "params": { "message": "Your key?" } });
+    let many: serde_json::Map<String, Value> =
+        (0..50).map(|number| (number.to_string(), question.clone())).collect();
+    vec![
+        kind("good", Box::new(stateless), Work),
+        kind(
+            "never satisfied",
+            calls(stateless, move |asked| ask(asked, json!({ "requestState": "again" }))),
+            FailTheCall("asked for input 10 times and still has no result"),
+        ),
+        kind(
+            "asks whom it may not",
+            calls(stateless, move |asked| ask(asked, json!({ "inputRequests": { "q": question } }))),
+            FailTheCall("nobody can be asked at the moment"),
+        ),
+        kind(
+            "asks too much at once",
+            calls(stateless, move |asked| ask(asked, json!({ "inputRequests": many }))),
+            FailTheCall("50 questions at once, more than 16"),
+        ),
+        kind(
+            "a task that nobody wanted",
+            calls(stateless, |asked| {
+                Reply::json("", &result(asked, json!({ "resultType": "task", "taskId": "t" })))
+            }),
+            FailTheCall("a task, which nobody asked for"),
+        ),
+        kind(
+            "requests in a stream",
+            calls(stateless, |asked| {
+                let roots = json!({ "jsonrpc": "2.0", "id": "r", "method": "roots/list" });
+                let asks = event(&roots).repeat(300);
+                Reply::events(&format!("{asks}{}", event(&answer(asked))))
+            }),
+            FailTheCall("it sent more than 200 messages that are none"),
+        ),
+        kind(
+            "names a session although it has none",
+            calls(stateless, |asked| Reply::json("mcp-session-id: a b\u{e9}\r\n", &answer(asked))),
+            FailTheCall("the name of its session is none"),
         ),
     ]
 }
@@ -277,12 +344,19 @@ async fn contained(script: Script, must: Must) -> Result<(), String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_hostile_service_is_contained_and_named() {
-    let cases =
-        futures_util::stream::iter(odd_beginnings().into_iter().chain(odd_events()).chain(odd_bodies()))
-            .map(|(kind, script, must)| async move { (kind, contained(script, must).await) })
-            .buffer_unordered(6);
+    let in_era = |era: &'static str, kinds: Vec<Kind>| kinds.into_iter().map(move |kind| (era, kind));
+    let eras: [(&str, Base); 2] = [("older", good), ("stateless", stateless)];
+    let kinds = eras.into_iter().flat_map(|(era, base)| {
+        in_era(era, odd_events(base)).chain(in_era(era, odd_bodies(base))).collect::<Vec<_>>()
+    });
+    let beginnings = in_era("older", odd_beginnings()).chain(in_era("stateless", odd_rounds()));
+    let cases = futures_util::stream::iter(beginnings.chain(kinds))
+        .map(|(era, (kind, script, must))| async move { (era, kind, contained(script, must).await) })
+        .buffer_unordered(6);
     let failed: Vec<String> = cases
-        .filter_map(|(kind, outcome)| async move { outcome.err().map(|why| format!("{kind}: {why}")) })
+        .filter_map(
+            |(era, kind, outcome)| async move { outcome.err().map(|why| format!("{era}, {kind}: {why}")) },
+        )
         .collect()
         .await;
     assert!(failed.is_empty(), "\n{}", failed.join("\n"));
@@ -308,14 +382,7 @@ async fn requests_carry_credentials_session_and_version() {
 
 #[tokio::test]
 async fn a_server_without_state_is_told_in_headers_what_the_body_says() {
-    let script = |asked: &Asked| match asked.method() {
-        "server/discover" => Reply::json(
-            "",
-            &result(asked, json!({ "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} } })),
-        ),
-        _ => Reply::json("", &answer(asked)),
-    };
-    let (ground, web) = (ground().await, Web::new(script).await);
+    let (ground, web) = (ground().await, Web::new(stateless).await);
     let servers = connected(&ground, over_http(&web.url("/mcp"))).await;
     assert_eq!(echo(&servers, "web", "hi").await.unwrap(), "hi");
     let era = servers.connection(&name("web")).unwrap().introduction().era.clone();

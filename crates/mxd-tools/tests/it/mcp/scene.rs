@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mxd_core::manifest::{
-    DeclaredTool, Discovered, LockedServer, Program, Reconnect, Sampling, ServerSpec, Tools, Transport,
+    DeclaredTool, Discovered, LockedServer, Program, Reconnect, ResourceAccess, Sampling, ServerSpec, Tools,
+    Transport,
 };
 use mxd_core::raw::RawJson;
 use mxd_core::tool::{CleanText, ServerName, SideEffect, ToolId};
@@ -134,6 +135,7 @@ pub(crate) fn program(server: &str, command: &str, args: &[&str]) -> ServerSpec 
         reconnect: Reconnect::Never,
         timeout_ms: 30_000,
         sampling: Sampling::Off,
+        resources: ResourceAccess::Closed,
     }
 }
 
