@@ -130,6 +130,10 @@ fn each_problem_is_told_with_its_path() {
         assert_eq!(&problem.path, path);
         assert!(problem.fault.to_string().contains(says), "{problem}");
     }
+}
+
+#[test]
+fn all_problems_are_told_at_once() {
     let problems = parse_mcp_servers(br#"{"Fs":{"args":1,"url":"x"},"s":{}}"#).unwrap_err();
     assert_eq!(problems.problems.len(), 4, "{problems}");
 }

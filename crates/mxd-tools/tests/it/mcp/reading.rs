@@ -241,7 +241,7 @@ const ODD: &[Row] = &[
         &["the server odd was lost", "exit code 9; its last words: my shelf is on fire"],
         &[],
     ),
-    ("shelf-dies", "list_resources", true, &["the server odd was lost", "exit code 9"], &[]),
+    ("shelf-dies", "list_resources", true, &["the server odd was lost", "ended by signal 6"], &[]),
 ];
 
 /// Whatever a server has on its shelf, its agent is told in bounds by whom, and reads the others.
