@@ -232,7 +232,7 @@ const ODD: &[Row] = &[
         ],
         &["H4sI"],
     ),
-    ("shelf-crumbs", "read_resource", false, &["[2000 more pieces are left out]"], &[]),
+    ("shelf-crumbs", "read_resource", false, &["[2000 more pieces are left out]"], &["[… the result has"]),
     ("shelf-empty", "read_resource", false, &["[the resource is empty]"], &["server_words"]),
     (
         "shelf-dies",
