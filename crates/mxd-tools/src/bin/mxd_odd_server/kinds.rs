@@ -83,6 +83,10 @@ impl Kind {
     /// What it does with a message; a number is its end.
     pub(crate) fn hear(&mut self, message: &Value, speech: &Speech) -> Option<u8> {
         let Some(method) = message.get("method").and_then(Value::as_str) else {
+            // Whoever repeats a giant number to it has taken it.
+            if self.is("asks-with-a-giant-number") && message.get("id").is_some_and(Value::is_string) {
+                return Some(11);
+            }
             if let Some(call) = self.pending.take() {
                 speech.text(&call, &format!("hi: {message}"));
             }
@@ -103,7 +107,7 @@ impl Kind {
             "ping" if self.is("stops-answering") => {}
             "ping" => drop(speech.result(id, &json!({}))),
             "subscriptions/listen" => drop(speech.notice("notifications/tools/list_changed", &json!({}))),
-            "resources/list" => self.resources(id, speech),
+            "resources/list" => return self.resources(id, speech),
             "resources/templates/list" => self.templates(id, speech),
             "resources/read" => return self.read(id, message, speech),
             "prompts/list" => self.prompts(id, speech),
