@@ -18,3 +18,5 @@ mod journey;
 mod prompt;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;
+#[path = "../ground/waiting.rs"]
+mod waiting;
