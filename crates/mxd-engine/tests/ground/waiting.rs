@@ -27,7 +27,7 @@ const MOST_BELOW: usize = 200;
 /// When it is written: late enough that no question of these agents has run out, whenever the log is opened.
 const BEGIN: u64 = 4_102_444_800_000;
 
-/// Which agent is asked, and for the how manyeth time.
+/// Which agent is asked, and which turn of it that is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked {
     pub(crate) agent: usize,
