@@ -20,6 +20,8 @@ mod resume;
 #[path = "../../../../testing/row.rs"]
 mod row;
 mod turns;
+#[path = "../../tests/ground/waiting.rs"]
+mod waiting;
 mod wires;
 
 /// How much is measured.

@@ -7,7 +7,7 @@ use mxd_core::event::body::{SessionConfig, Terms, WorktreeCreated};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
 use mxd_core::prompt::text::{
-    self, Above, Base as BaseText, FirstMessage, Funds, Memory, SYSTEM, SkillLine, Workplace,
+    self, Above, Base as BaseText, FirstMessage, Funds, Memory, SELF_BOOTSTRAP, SYSTEM, SkillLine, Workplace,
 };
 use mxd_core::raw::RawJson;
 use mxd_core::state::State;
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::room::Place;
 use super::toolbox::Toolbox;
 use super::{Agents, errand};
-use crate::config::AgentModel;
+use crate::config::{AgentModel, Role};
 use crate::git::space::Watermark;
 use crate::git::worktree::{self, Base, Created, FailedSetup, Request, Setup};
 use crate::git::{Branch, Errand, Head, Ran, Slug};
@@ -52,20 +52,29 @@ impl Agents {
             branch: created.worktree.branch.as_str().to_owned(),
             base: created.worktree.base.as_str().to_owned(),
         });
-        let config = Self::session_config(&model, &toolbox)?;
+        let config = self.session_config(task, &model, &toolbox)?;
         Ok(Launched { worktree, config, header, withheld: toolbox.withheld.clone() })
     }
 
     /// The frozen start of every request: the same text for all agents, and the same tools for all that may use the same,
-    /// so that they share a cache.
-    pub(super) fn session_config(model: &AgentModel, toolbox: &Toolbox) -> Result<SessionConfig, String> {
+    /// so that they share a cache. The root of a project that is this program is told so behind that.
+    pub(super) fn session_config(
+        &self,
+        task: TaskId,
+        model: &AgentModel,
+        toolbox: &Toolbox,
+    ) -> Result<SessionConfig, String> {
         let tools = serde_json::to_string(&toolbox.shown).map_err(|error| error.to_string())?;
         let terms = terms(&model.model);
         let most = u32::try_from(terms.max_output_tokens).unwrap_or(MOST_OUTPUT);
+        let own = match self.role(task) {
+            Role::Root if self.surroundings().config.self_bootstrap => SELF_BOOTSTRAP,
+            Role::Root | Role::Child => "",
+        };
         Ok(SessionConfig {
             tools: RawJson::parse(&tools).map_err(|error| error.to_string())?,
             system_stable: SYSTEM.to_owned(),
-            system_variable: String::new(),
+            system_variable: own.to_owned(),
             model: model.model.name.clone(),
             provider: model.wire.to_string(),
             cache_ttl: "5m".to_owned(),
@@ -222,7 +231,7 @@ impl Wanted {
 }
 
 /// The highest prices that hold for any request, and the window.
-fn terms(model: &Model) -> Terms {
+pub(super) fn terms(model: &Model) -> Terms {
     let prices = [Some(&model.prices), model.long_context.as_ref().map(|long| &long.prices)];
     let prices: Vec<_> = prices.into_iter().flatten().collect();
     let read = prices

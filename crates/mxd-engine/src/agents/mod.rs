@@ -159,6 +159,11 @@ impl Agents {
         Arc::clone(desks.entry(task).or_insert_with(|| Arc::new(Desk::new(task))))
     }
 
+    /// How many desks there are.
+    pub(crate) fn at_desks(&self) -> usize {
+        self.desks().len()
+    }
+
     /// Tells the desks what has become durable.
     pub(crate) fn observe(&self, seq: Seq, at: Millis, events: &[Event]) {
         let desks = self.desks();

@@ -4,7 +4,7 @@ use std::sync::PoisonError;
 
 use futures_util::StreamExt;
 use mxd_core::decide::{Answer, AnswerItem, Cost, Failure, SessionOp};
-use mxd_core::event::body::{StopReason, Thinking, ToolCall, ToolCallId, TurnPurpose};
+use mxd_core::event::body::{SessionConfig, StopReason, Thinking, ToolCall, ToolCallId, TurnPurpose};
 use mxd_core::event::delta::{TextDelta, ThinkingDelta};
 use mxd_core::event::{Delta, DeltaBody};
 use mxd_core::id::TaskId;
@@ -14,6 +14,7 @@ use mxd_llm::{Chunk, ChunkStream, Class, LlmError, Model, Provider, Usage, cost}
 use tokio_util::sync::CancellationToken;
 
 use super::Agents;
+use super::launch::terms;
 use super::talk::{Talk, TalkError};
 use crate::config::{AgentModel, Role};
 
@@ -107,28 +108,59 @@ impl Agents {
         (task, turn, purpose): (TaskId, u64, TurnPurpose),
         stop: CancellationToken,
     ) {
-        let op = match self.ask(task, (turn, purpose), &stop).await {
-            Ok(answer) => SessionOp::Answered(answer),
-            Err(failure) => SessionOp::Failed(failure),
+        let unsent = |error: LlmError| failure(turn, &error, Heard::default(), NOTHING);
+        let op = match self.address(task).await {
+            Err(error) => SessionOp::Failed(unsent(error)),
+            Ok(Addressed::Refitted(config)) => SessionOp::Refitted { turn, config },
+            Ok(Addressed::To(model)) => match self.ask(task, (turn, purpose, &model), &stop).await {
+                Ok(answer) => SessionOp::Answered(answer),
+                Err(failure) => SessionOp::Failed(failure),
+            },
         };
         self.report(task, op).await;
+    }
+
+    /// Whom the conversation of a task is to be sent to: the model it is held with, as long as that is one of the settings.
+    async fn address(&self, task: TaskId) -> Result<Addressed, LlmError> {
+        let desk = self.desk(task);
+        let held = {
+            let mut talk = desk.talk.lock().await;
+            Talk::catch_up(&mut talk, &self.parts().log, &desk)
+                .and_then(|()| talk.as_ref().ok_or(TalkError::NoConfig)?.config().cloned())
+                .map_err(|error| invalid(&error))?
+        };
+        if let Some(model) = self.held_with(task, &held) {
+            return Ok(Addressed::To(model));
+        }
+        let model = self.model_of(task)?;
+        let config = |message| LlmError::new(Class::Config, message);
+        let toolbox = self.toolbox(&desk).await.map_err(|error| config(error.to_string()))?;
+        self.session_config(task, &model, &toolbox).map(Addressed::Refitted).map_err(config)
+    }
+
+    /// The model that a conversation is held with, unless the settings have another one by now. Who was forked from the
+    /// root goes on with the root's, as long as there is no other reason to tell everything anew.
+    pub(super) fn held_with(&self, task: TaskId, held: &SessionConfig) -> Option<AgentModel> {
+        let is_fork = self.parts().shown.look(|state| !state.session(task).lineage().is_empty());
+        let others = if is_fork { &[Role::Root, Role::Child][..] } else { &[] };
+        let roles = [self.role(task)].into_iter().chain(others.iter().copied());
+        let mut models = roles.filter_map(|role| self.surroundings().config.agent_model(role).ok());
+        models.find(|model| is_same(held, model))
     }
 
     async fn ask(
         &self,
         task: TaskId,
-        (turn, purpose): (u64, TurnPurpose),
+        (turn, purpose, model): (u64, TurnPurpose, &AgentModel),
         stop: &CancellationToken,
     ) -> Result<Answer, Failure> {
-        let model = self.model_of(task).map_err(|error| failure(turn, &error, Heard::default(), NOTHING))?;
-        let provider =
-            self.provider(&model).map_err(|error| failure(turn, &error, Heard::default(), NOTHING))?;
+        let unsent = |error: &LlmError| failure(turn, error, Heard::default(), NOTHING);
+        let provider = self.provider(model).map_err(|error| unsent(&error))?;
         let desk = self.desk(task);
         let request = {
             let mut talk = desk.talk.lock().await;
-            Talk::catch_up(&mut talk, &self.parts().log, &desk)
-                .and_then(|()| talk.as_mut().ok_or(TalkError::NoConfig)?.request(model.wire))
-                .map_err(|error| failure(turn, &invalid(&error), Heard::default(), NOTHING))?
+            let talk = talk.as_mut().ok_or(TalkError::NoConfig);
+            talk.and_then(|talk| talk.request(model.wire)).map_err(|error| unsent(&invalid(&error)))?
         };
         let stream = provider.stream(request, stop.clone());
         let (heard, ended) = hear_out(stream, |chunk| self.let_watch(task, (purpose, chunk))).await;
@@ -166,10 +198,13 @@ impl Agents {
         let _unseen = self.parts().deltas.send(Delta { task, body });
     }
 
-    pub(super) fn model_of(&self, task: TaskId) -> Result<AgentModel, LlmError> {
+    pub(super) fn role(&self, task: TaskId) -> Role {
         let root = self.parts().shown.look(|state| state.tree().root().is_some_and(|root| root.id == task));
-        let role = if root { Role::Root } else { Role::Child };
-        let model = self.surroundings().config.agent_model(role);
+        if root { Role::Root } else { Role::Child }
+    }
+
+    pub(super) fn model_of(&self, task: TaskId) -> Result<AgentModel, LlmError> {
+        let model = self.surroundings().config.agent_model(self.role(task));
         model.map_err(|error| LlmError::new(Class::Config, format!("{error}. {}", error.hint())))
     }
 
@@ -189,25 +224,43 @@ impl Agents {
     }
 
     pub(super) async fn count_tokens(self, task: TaskId) {
-        let op = match self.try_count(task).await {
-            Ok(tokens) => SessionOp::Counted { tokens },
-            Err(error) => SessionOp::NotCounted { message: error.message },
-        };
+        let counted = self.try_count(task).await;
+        let op = counted.unwrap_or_else(|error| SessionOp::NotCounted { message: error.message });
         self.report(task, op).await;
     }
 
-    async fn try_count(&self, task: TaskId) -> Result<u64, LlmError> {
-        let model = self.model_of(task)?;
+    async fn try_count(&self, task: TaskId) -> Result<SessionOp, LlmError> {
+        let model = match self.address(task).await? {
+            Addressed::To(model) => model,
+            Addressed::Refitted(config) => {
+                let turn = self.parts().shown.look(|state| state.session(task).life().turns);
+                return Ok(SessionOp::Refitted { turn, config });
+            }
+        };
         let provider = self.provider(&model)?;
         let desk = self.desk(task);
         let request = {
-            let mut talk = desk.talk.lock().await;
-            Talk::catch_up(&mut talk, &self.parts().log, &desk)
-                .and_then(|()| talk.as_ref().ok_or(TalkError::NoConfig)?.so_far())
-                .map_err(|error| invalid(&error))?
+            let talk = desk.talk.lock().await;
+            let talk = talk.as_ref().ok_or(TalkError::NoConfig);
+            talk.and_then(Talk::so_far).map_err(|error| invalid(&error))?
         };
-        provider.count_tokens(&request, &CancellationToken::new()).await
+        let tokens = provider.count_tokens(&request, &CancellationToken::new()).await?;
+        Ok(SessionOp::Counted { tokens })
     }
+}
+
+/// Whom a conversation is sent to.
+enum Addressed {
+    /// This model.
+    To(AgentModel),
+    /// Another one than so far: the conversation begins anew with this.
+    Refitted(SessionConfig),
+}
+
+/// Whether a conversation that began like this is one with this model, at its prices.
+fn is_same(held: &SessionConfig, model: &AgentModel) -> bool {
+    let same = held.model == model.model.name && held.provider == model.wire.to_string();
+    same && held.terms == Some(terms(&model.model))
 }
 
 fn item(block: Block) -> Option<AnswerItem> {

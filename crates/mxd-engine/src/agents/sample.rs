@@ -92,8 +92,6 @@ impl Agents {
     /// Everything that can fail before anything is set aside.
     async fn prepare(&self, task: TaskId, wanted: &Wanted) -> Result<Prepared, String> {
         let words = |error: LlmError| error.message;
-        let model = self.model_of(task).map_err(words)?;
-        let provider = self.provider(&model).map_err(words)?;
         let desk = self.desk(task);
         let config = {
             let mut talk = desk.talk.lock().await;
@@ -101,6 +99,9 @@ impl Agents {
                 .and_then(|()| talk.as_ref().ok_or(TalkError::NoConfig)?.config().cloned())
                 .map_err(|error| error.to_string())?
         };
+        let other = "the settings have another model by now, and the conversation has not been told yet";
+        let model = self.held_with(task, &config).ok_or(other)?;
+        let provider = self.provider(&model).map_err(words)?;
         let most = config.terms.map_or(TOKENS, |terms| terms.max_output_tokens);
         let max_tokens = wanted.max_tokens.min(TOKENS).min(most);
         let request =

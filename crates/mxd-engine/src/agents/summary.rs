@@ -25,7 +25,7 @@ impl Agents {
         }
         let model = self.model_of(task).ok()?;
         let toolbox = self.toolbox(desk).await.ok()?;
-        let config = Self::session_config(&model, &toolbox).ok()?;
+        let config = self.session_config(task, &model, &toolbox).ok()?;
         let folder = self.place(task).ok()?.root.path;
         let directory = folder.display().to_string();
         let (user, unknown) = {

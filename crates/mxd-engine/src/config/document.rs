@@ -104,7 +104,10 @@ pub(super) struct Document {
     pub(super) log: LogPart,
     /// Whom the daemon tells what agents did, in the words of OpenTelemetry.
     pub(super) telemetry: TelemetryPart,
-    /// Tells agents that the project they work on is the program that runs them.
+    /// Says that the project is the program that runs its agents. The root is told what follows from that: to build and try
+    /// apart, to leave the running daemon alone, to keep logs readable by both versions, that changes hold after the user
+    /// has restarted it. The other agents read what they always read. A conversation that has begun is told when it is
+    /// next summarised.
     pub(super) self_bootstrap: Option<bool>,
 }
 

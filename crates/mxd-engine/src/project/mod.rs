@@ -175,6 +175,12 @@ impl Project {
         self.shared.deltas.subscribe()
     }
 
+    /// How many agents have something in memory: their conversation, their sandbox, their tools. Those that have waited
+    /// since the start have nothing.
+    pub fn agents_in_memory(&self) -> usize {
+        self.shared.agents.at_desks()
+    }
+
     /// How the servers of its agents are, by the order of the manifest or the settings.
     ///
     /// # Errors

@@ -20,3 +20,5 @@ mod npm;
 mod prompt;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;
+#[path = "../ground/waiting.rs"]
+mod waiting;

@@ -256,3 +256,11 @@ fn a_count_is_asked_for_again_after_a_start_and_not_awaited_by_who_was_broken_of
     let by_agent = Op::Session { task: root, op: SessionOp::Counted { tokens: 1 } };
     assert_eq!(stage.refuse(Actor::Agent(root), by_agent).code(), "user_only");
 }
+
+#[test]
+fn a_summary_that_failed_is_not_part_of_the_conversation() {
+    let mut stage = Stage::new();
+    let root = full(&mut stage);
+    let outcome = stage.fails(root);
+    assert!(outcome.has("cache_break"), "what asked for it is taken back: {:?}", outcome.names());
+}

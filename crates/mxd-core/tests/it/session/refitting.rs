@@ -1,6 +1,6 @@
 //! Another model for a conversation that has begun.
 
-use mxd_core::decide::{Effect, SessionOp};
+use mxd_core::decide::{Effect, Op, SessionOp};
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{RestReason, SessionConfig, StopReason, Terms, TurnPurpose};
 use mxd_core::id::TaskId;
@@ -66,11 +66,8 @@ fn a_summary_is_asked_of_the_other_model_and_who_rested_rests_afterwards() {
     let root = stage.root();
     stage.begin(root);
     stage.ends_turn(root);
-    stage.user(mxd_core::decide::Op::Report {
-        id: message_id(1),
-        to: root,
-        message: Message::from(Compact {}),
-    });
+    let (id, message) = (message_id(1), Message::from(Compact {}));
+    stage.user(Op::Report { id, to: root, message });
     let outcome = refit(&mut stage, root);
     assert_eq!(outcome.effects, [Effect::CallModel { task: root, turn: 3, purpose: TurnPurpose::Summary }]);
     let outcome = stage.summarises(root, "what was");
@@ -111,4 +108,17 @@ fn who_was_broken_off_meanwhile_is_not_asked() {
     assert_eq!(config.as_deref(), Some("another"), "the next call is its");
     stage.say(task, "go on");
     stage.answer(task, vec![text("here")], StopReason::EndTurn);
+}
+
+#[test]
+fn a_call_that_was_not_made_leaves_nothing_to_summarise() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    refit(&mut stage, root);
+    stage.steer(root, SessionOp::Interrupt);
+    stage.answer(root, Vec::new(), StopReason::Cancelled);
+    let (id, message) = (message_id(1), Message::from(Compact {}));
+    let outcome = stage.user(Op::Report { id, to: root, message });
+    assert_eq!(outcome.effects, [], "{:?}", outcome.names());
 }

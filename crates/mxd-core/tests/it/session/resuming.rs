@@ -190,3 +190,22 @@ fn commands_that_ran_died_and_their_agent_is_told() {
     assert!(stage.state.session(task).background().is_empty());
     stage.answer(task, vec![text("ah")], mxd_core::event::body::StopReason::Other("pause_turn".into()));
 }
+
+/// Both would bring it back: the call that was broken off, and the news that its command is gone.
+#[test]
+fn who_was_stopped_stays_so_after_a_start() {
+    let mut stage = Stage::new();
+    let task = stage.worker();
+    stage.calls(task, vec![run("a")]);
+    stage.take(|effect| matches!(effect, Effect::RunTool { .. }).then_some(()));
+    stage.session(task, SessionOp::Settled(in_background("a", "bg-1")));
+    assert!(stage.is_asking(task));
+    stage.steer(task, SessionOp::Stop { reason: None });
+    let outcome = stage.crash();
+    assert_eq!(outcome.effects, [], "{:?}", outcome.names());
+    assert!(!stage.is_asking(task) && stage.rest(task) == Some(&RestReason::Stopped));
+    assert!(outcome.has("message"), "what became of its command is there to be read");
+    assert_eq!(stage.crash().effects, []);
+    stage.say(task, "go on");
+    assert!(stage.is_asking(task));
+}

@@ -1,6 +1,7 @@
 //! Calls that come together in one answer: which of them count, and in which order they may come back.
 
 use mxd_core::decide::{Effect, SessionOp};
+use mxd_core::event::EventBody;
 use mxd_core::event::body::{RestReason, StopReason};
 
 use super::script::{done, id, malformed, mxd, results, run, settled, text, tool, yields};
@@ -151,4 +152,17 @@ fn what_is_decided_here_is_one_commit_with_its_result() {
     });
     assert!(together);
     assert_eq!(stage.open(root), ["a"], "the other is still out");
+}
+
+#[test]
+fn a_done_beside_other_tools_is_an_error_and_a_yield_is_none() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    let outcome = stage.calls(root, vec![done("d", "passed"), yields("y"), run("a")]);
+    let failed = outcome.of(root).filter_map(|body| match body {
+        EventBody::ToolResult(result) => Some((result.tool_call_id.0.as_str(), result.is_error)),
+        _ => None,
+    });
+    assert_eq!(failed.collect::<Vec<_>>(), [("d", true), ("y", false)]);
 }

@@ -14,7 +14,7 @@ use std::thread::available_parallelism;
 
 use mxd_core::commit::{Commit, Seq};
 use mxd_core::decide::{Actor, Effect, Op, Sample, SessionOp};
-use mxd_core::event::body::RestReason;
+use mxd_core::event::body::{RestReason, Terms};
 use mxd_core::id::TaskId;
 use mxd_core::limits::Limits;
 use mxd_core::state::State;
@@ -60,6 +60,13 @@ fn chosen(dice: &mut Dice, limit: usize) -> usize {
     usize::try_from(dice.below(limit as u64)).expect("a small number")
 }
 
+/// Something that a model writes for a server, at the price that held when it began.
+struct Sampling {
+    task: TaskId,
+    sample: Sample,
+    terms: Option<Terms>,
+}
+
 /// One life of a project.
 struct Play {
     stage: Stage,
@@ -68,7 +75,7 @@ struct Play {
     /// Commands that go on, by task.
     background: Vec<(TaskId, String)>,
     /// What models are writing for servers.
-    samplings: Vec<(TaskId, Sample)>,
+    samplings: Vec<Sampling>,
     /// What arrived lately, to arrive again.
     past: Vec<(TaskId, SessionOp)>,
     /// For names that are used once.

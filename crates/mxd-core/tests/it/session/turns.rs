@@ -229,3 +229,15 @@ fn limits_of_turns_tokens_and_time_end_the_asking_and_are_told_once() {
         assert_eq!(stage.rest(task), Some(&RestReason::Spent), "no reset gives a task another life");
     }
 }
+
+#[test]
+fn an_answer_to_another_turn_is_late() {
+    let mut stage = Stage::new();
+    let task = stage.worker();
+    let (turn, _) = stage.asked(task);
+    for other in [turn - 1, turn + 1] {
+        let answer = answer(other, vec![text("so")], StopReason::EndTurn);
+        assert_eq!(stage.refused(task, SessionOp::Answered(answer)), "late");
+    }
+    assert!(stage.is_asking(task));
+}

@@ -3,6 +3,7 @@
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Barrier;
 use std::time::Duration;
 
 use mxd_core::decide::{Actor, NewTask, Op};
@@ -78,6 +79,32 @@ async fn a_home_has_one_owner_and_is_private() {
     assert_eq!(mode(ground.path().join("data")), 0o700);
     drop(first);
     Home::open(setup(ground.path())).unwrap();
+}
+
+/// A number is given to another process when its owner is gone.
+#[test]
+fn a_lock_that_names_somebody_who_never_had_it_is_no_obstacle() {
+    let ground = TempDir::new().unwrap();
+    drop(Home::open(setup(ground.path())).unwrap());
+    write(ground.path().join("data/daemon.lock"), "pid 1");
+    Home::open(setup(ground.path())).unwrap();
+}
+
+#[test]
+fn of_many_who_open_a_home_at_once_one_has_it() {
+    let ground = TempDir::new().unwrap();
+    let start = Barrier::new(8);
+    let opened: Vec<_> = std::thread::scope(|scope| {
+        let open = || {
+            start.wait();
+            Home::open(setup(ground.path()))
+        };
+        let all: Vec<_> = (0..8).map(|_| scope.spawn(open)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert_eq!(opened.iter().filter(|opened| opened.is_ok()).count(), 1);
+    let told = |opened: &&Result<Home, HomeError>| matches!(opened, Err(HomeError::InUse { .. }));
+    assert_eq!(opened.iter().filter(told).count(), 7, "{opened:?}");
 }
 
 #[tokio::test]

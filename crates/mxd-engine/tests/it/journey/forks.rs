@@ -67,6 +67,10 @@ async fn a_fork_and_a_fork_of_it_begin_with_the_words_of_where_they_come_from() 
     let root = stage.root();
     stage.say(root, "Remember the word: heliotrope.").await;
     stage.until_status(root, Status::Passed).await;
+    let requests = stage.model.requests();
+    let first = requests.iter().find(|request| request.conversation.as_deref() == Some("second")).unwrap();
+    let later = |line: &&String| line.starts_with("assistant call") && line.contains("send_message");
+    assert_eq!(first.shape.iter().find(later), None, "what the root said after the fork is the root's alone");
     for title in ["Second", "Third"] {
         let task = stage.task(title);
         assert_eq!(

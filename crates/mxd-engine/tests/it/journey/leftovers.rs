@@ -20,6 +20,8 @@ impl Stage {
     async fn die_of(&mut self, op: Op) {
         let state = self.project().look(State::clone);
         self.restart_after(move |ground| write_down(ground, (&state, op))).await;
+        // Who hears of it reads it before the next end, and not at some moment in it.
+        self.until_rest(self.root(), &RestReason::Yield).await;
         // The end of a program waits for what its start had to clear up.
         self.restart().await;
     }
@@ -58,14 +60,20 @@ fn done() -> Value {
     calls(&[("done", json!({ "status": "passed", "summary": "Seen." }))])
 }
 
-/// A root that waits, with a task below it that has done its work.
-async fn one_below() -> (Stage, TaskId) {
-    let turns = vec![
+/// What a root reads that waits while a task below it is deleted.
+fn hears_of_it() -> Value {
+    expecting(waits(), json!({ "user_texts": [{ "contains": "action=\"deleted\"" }] }))
+}
+
+/// A root that waits, with a task below it that has done its work; and what the root is asked later.
+async fn one_below(later: Vec<Value>) -> (Stage, TaskId) {
+    let mut turns = vec![
         calls(&[makes("Below")]),
         capturing(calls(&[starts("$below")]), "Created the task (?<below>[0-9A-Z]{26})"),
         waits(),
         expecting(waits(), json!({ "user_texts": [{ "contains": "Seen." }] })),
     ];
+    turns.extend(later);
     let below = conversation("Title: Below", vec![done()]);
     let stage = Stage::set(json!([conversation("Title: Root", turns), below])).await;
     let root = stage.root();
@@ -79,7 +87,7 @@ async fn one_below() -> (Stage, TaskId) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_conversation_that_was_thrown_away_right_before_a_crash_is_removed_by_the_next_start() {
-    let (mut stage, below) = one_below().await;
+    let (mut stage, below) = one_below(Vec::new()).await;
     let root = stage.root();
     assert_ne!(conversation_of(&stage, below), Vec::<String>::new());
     stage.die_of(Op::ClearConversation { task: below }).await;
@@ -95,7 +103,7 @@ async fn a_conversation_that_was_thrown_away_right_before_a_crash_is_removed_by_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_worktree_of_a_task_that_was_deleted_right_before_a_crash_is_removed_by_the_next_start() {
-    let (mut stage, below) = one_below().await;
+    let (mut stage, below) = one_below(vec![hears_of_it()]).await;
     let place =
         |state: &State| state.tree().get(below).unwrap().task().unwrap().worktree_path.clone().unwrap();
     let folder = PathBuf::from(stage.project().look(place));
@@ -117,6 +125,7 @@ async fn a_conversation_that_a_fork_begins_with_goes_with_the_fork_also_after_cr
         calls(&[makes("Second")]),
         capturing(calls(&[("fork_task_context", fork)]), &created("second")),
         waits(),
+        hears_of_it(),
     ];
     let first = conversation("Title: First", vec![done()]);
     let mut stage = Stage::set(json!([conversation("Title: Root", turns), first])).await;

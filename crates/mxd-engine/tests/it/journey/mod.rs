@@ -14,6 +14,8 @@ mod long;
 mod manifests;
 mod neighbours;
 mod network;
+mod other_model;
+mod own_program;
 mod programs;
 mod reading;
 mod restarts;

@@ -11,7 +11,7 @@ use mxd_core::state::State;
 use mxd_core::tree::Status;
 use mxd_engine::agents::Neighbours;
 use mxd_engine::project::Project;
-use rehearse::{Rehearsal, Script, Wire};
+use rehearse::{Options, Rehearsal, Script, Wire};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -61,7 +61,8 @@ impl Stage {
         let settings = furnish(ground.path());
         let script = json!({ "conversations": conversations }).to_string();
         let script = Script::parse("story.json", &script).unwrap_or_else(|error| panic!("{error}"));
-        let model = Rehearsal::start(script).unwrap();
+        let options = Options { keep_bodies: true, ..Options::default() };
+        let model = Rehearsal::start_with(script, options).unwrap();
         write_settings(ground.path(), &model.base_url(Wire::Anthropic), settings);
         (ground, model)
     }
@@ -195,6 +196,11 @@ impl Stage {
         };
         self.events().iter().map(line).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// Does what waits for the disk on a thread that may wait.
+pub(crate) fn apart<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| scope.spawn(work).join().unwrap())
 }
 
 /// A turn that calls tools.

@@ -7,7 +7,7 @@ use mxd_core::money::Usd;
 use mxd_core::session::Load;
 
 use super::super::script::{self, malformed, mxd, run, text, thought, tool};
-use super::Play;
+use super::{Play, Sampling};
 
 impl Play {
     /// A model call ends in some way.
@@ -68,14 +68,15 @@ impl Play {
         let (load, max_tokens) = (Load::text(self.below(4_000)), 1 + self.dice.below(1_000));
         let sample = Sample { id, server: "notes".into(), load, max_tokens };
         if self.tell(task, SessionOp::Sample(sample.clone())) {
-            self.samplings.push((task, sample));
+            let terms = self.stage.state.session(task).terms();
+            self.samplings.push(Sampling { task, sample, terms });
         }
     }
 
     /// What the model wrote for a server, with an honest bill.
-    pub(super) fn sampled(&mut self, task: TaskId, sample: &Sample) -> SessionOp {
+    pub(super) fn sampled(&mut self, Sampling { sample, terms, .. }: &Sampling) -> SessionOp {
         let stop = if self.one_in(3) { StopReason::Cancelled } else { StopReason::EndTurn };
-        let terms = self.stage.state.session(task).terms().filter(|_| !self.one_in(4));
+        let terms = terms.filter(|_| !self.one_in(4));
         let (usage, cost) = match terms {
             None => (Usage::default(), Cost::Unknown),
             Some(terms) => {

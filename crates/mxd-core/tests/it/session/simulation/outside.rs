@@ -58,9 +58,9 @@ impl Play {
         }
         if !self.samplings.is_empty() && self.one_in(3) {
             let ended = self.below(self.samplings.len());
-            let (task, sample) = self.samplings.swap_remove(ended);
-            let op = self.sampled(task, &sample);
-            self.arrives(task, op);
+            let sampling = self.samplings.swap_remove(ended);
+            let op = self.sampled(&sampling);
+            self.arrives(sampling.task, op);
             return;
         }
         if self.jobs.is_empty() {
@@ -225,9 +225,9 @@ impl Play {
             self.act(Actor::User, Op::Session { task, op: SessionOp::Approve { id, verdict, scope } });
             return true;
         }
-        if let Some((task, sample)) = self.samplings.pop() {
-            let op = self.sampled(task, &sample);
-            self.tell(task, op);
+        if let Some(sampling) = self.samplings.pop() {
+            let op = self.sampled(&sampling);
+            self.tell(sampling.task, op);
             return true;
         }
         if let Some((task, command)) = self.background.pop() {
