@@ -41,14 +41,17 @@ pub const DESCRIPTION_IN_LISTS: usize = 1_000;
 /// Frames that a live stream may be behind before it reads from disk.
 pub const FRAMES: usize = 256;
 
+/// How long words that are being written are gathered after the last were told.
+pub const WORDS_PAUSE: Duration = Duration::from_millis(20);
+
+/// Bytes of them that are not gathered any longer.
+pub const WORDS_BYTES: usize = 64 << 10;
+
 /// Live streams at the same time.
 pub const STREAMS: usize = 3_000;
 
 /// Commits that a client may be behind and still get one by one.
 pub const CATCH_UP_COMMITS: u64 = 20_000;
-
-/// Commits that are so new that they are in memory still: they were written since the feed last looked.
-pub const NEWS: u64 = 64;
 
 /// Commits read from disk at a time.
 pub const READ_COMMITS: usize = 256;

@@ -11,8 +11,8 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 use crate::limits;
@@ -23,8 +23,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// Serves everybody who connects, until it is told to end; then until everybody is served.
 pub(crate) async fn listen(listener: TcpListener, router: Router, end: CancellationToken) {
     let room = Arc::new(Semaphore::new(limits::CONNECTIONS));
-    let over = CancellationToken::new();
-    let connections = TaskTracker::new();
+    let mut connections = JoinSet::new();
     loop {
         let seat = tokio::select! {
             biased;
@@ -39,12 +38,10 @@ pub(crate) async fn listen(listener: TcpListener, router: Router, end: Cancellat
         };
         match accepted {
             Ok((stream, _)) => {
-                let (router, end, over) = (router.clone(), end.clone(), over.clone());
+                while connections.try_join_next().is_some() {}
+                let (router, end) = (router.clone(), end.clone());
                 connections.spawn(async move {
-                    tokio::select! {
-                        () = connected(stream, router, end) => {}
-                        () = over.cancelled() => {}
-                    }
+                    connected(stream, router, end).await;
                     drop(seat);
                 });
             }
@@ -56,11 +53,10 @@ pub(crate) async fn listen(listener: TcpListener, router: Router, end: Cancellat
             }
         }
     }
-    connections.close();
-    if tokio::time::timeout(limits::SHUTDOWN_PATIENCE, connections.wait()).await.is_err() {
+    let served = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(limits::SHUTDOWN_PATIENCE, served).await.is_err() {
         tracing::warn!("some requests were not waited for");
-        over.cancel();
-        connections.wait().await;
+        connections.shutdown().await;
     }
 }
 

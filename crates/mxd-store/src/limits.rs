@@ -21,6 +21,12 @@ pub const QUEUE_BYTES: usize = 64 * 1024 * 1024;
 /// What one read hands out at most, counted in bytes of lines. It always hands out one commit if there is one.
 pub const READ_BYTES: usize = 8 * 1024 * 1024;
 
+/// Commits that are kept in memory after they were written.
+pub const RECENT_COMMITS: usize = 256;
+
+/// Bytes of their events.
+pub const RECENT_BYTES: usize = 256 * 1024;
+
 /// The largest blob.
 pub const BLOB_BYTES: u64 = 64 * 1024 * 1024;
 

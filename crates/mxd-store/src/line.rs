@@ -15,6 +15,7 @@ use std::borrow::Cow;
 
 use crate::error::AppendError;
 use crate::limits::{LINE_BYTES, SEQ_LIMIT, TASK_BYTES};
+use crate::log::Commit;
 
 /// Bytes of `,"crc":"xxxxxxxx"}`.
 const SEAL: usize = 18;
@@ -125,6 +126,11 @@ impl Draft {
             return Err(AppendError::TooLarge { bytes: self.weight(), limit: LINE_BYTES });
         }
         Ok(())
+    }
+
+    /// What a reader sees of it once it has this number.
+    pub(crate) fn commit(&self, seq: u64) -> Commit {
+        Commit { seq, at: self.at, events: format!("[{}]", self.events) }
     }
 
     /// Appends the finished line, with its newline, to `out`.

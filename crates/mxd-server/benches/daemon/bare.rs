@@ -56,7 +56,7 @@ async fn stream(State(frames): State<broadcast::Sender<Bytes>>) -> Response {
 
 async fn send(State(frames): State<broadcast::Sender<Bytes>>, uri: Uri) -> &'static str {
     let bytes = uri.query().and_then(|query| query.strip_prefix("bytes=")?.parse().ok()).unwrap_or(1_000);
-    let frame = Bytes::from(format!("event: commit\ndata: {}\n\n", "x".repeat(bytes)));
+    let frame = Bytes::from(format!("{}\n\n", "x".repeat(bytes - 2)));
     let _nobody = frames.send(frame);
     "sent"
 }

@@ -1,8 +1,10 @@
 //! The least that can speak HTTP: one connection that stays, answers by their length, streams by their frames.
 
+use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 use std::time::Instant;
 
+use memchr::memmem;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -18,18 +20,13 @@ impl Client {
     pub(crate) async fn connect(address: SocketAddr, token: &str) -> Self {
         let stream = TcpStream::connect(address).await.unwrap();
         stream.set_nodelay(true).unwrap();
-        let head = format!("host: {address}\r\nauthorization: Bearer {token}\r\n");
-        Self { stream, head, buffer: Vec::new() }
+        Self { stream, head: head(address, token), buffer: Vec::new() }
     }
 
     /// Asks and waits for the answer: its status and its body.
     pub(crate) async fn ask(&mut self, method: &str, path: &str, body: Option<&Value>) -> (u16, String) {
         let body = body.map(Value::to_string).unwrap_or_default();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\n{}content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            self.head,
-            body.len()
-        );
+        let request = request((method, path), &self.head, &body);
         self.stream.write_all(request.as_bytes()).await.unwrap();
         self.answer().await
     }
@@ -53,7 +50,44 @@ impl Client {
 }
 
 fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
-    bytes.windows(mark.len()).position(|window| window == mark)
+    memmem::find(bytes, mark)
+}
+
+/// One request after the other by one thread that waits for each answer itself. Where the time of a single request is
+/// measured, waking a second thread of the client would be measured with it.
+pub(crate) struct Lone {
+    stream: std::net::TcpStream,
+    head: String,
+    buffer: Vec<u8>,
+}
+
+impl Lone {
+    pub(crate) fn connect(address: SocketAddr, token: &str) -> Self {
+        let stream = std::net::TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Self { stream, head: head(address, token), buffer: vec![0; 16 << 10] }
+    }
+
+    /// Asks and waits for the answer: its status. Answers that short come whole.
+    pub(crate) fn post(&mut self, path: &str, body: &Value) -> u16 {
+        let request = request(("POST", path), &self.head, &body.to_string());
+        self.stream.write_all(request.as_bytes()).unwrap();
+        let read = self.stream.read(&mut self.buffer).unwrap();
+        let answer = std::str::from_utf8(&self.buffer[..read]).unwrap();
+        assert!(answer.ends_with('}'), "an answer in one piece: {answer}");
+        answer[9..12].parse().unwrap()
+    }
+}
+
+fn head(address: SocketAddr, token: &str) -> String {
+    format!("host: {address}\r\nauthorization: Bearer {token}\r\n")
+}
+
+fn request((method, path): (&str, &str), head: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "{method} {path} HTTP/1.1\r\n{head}content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+    )
 }
 
 /// A stream of frames.
@@ -61,20 +95,22 @@ pub(crate) struct Listener {
     stream: TcpStream,
     buffer: Vec<u8>,
     seen: usize,
+    /// Bytes that came since the head of the answer.
+    pub(crate) bytes: usize,
 }
 
 impl Listener {
     pub(crate) async fn connect((address, token): (SocketAddr, &str), path: &str) -> Self {
         let mut stream = TcpStream::connect(address).await.unwrap();
-        let request =
-            format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nauthorization: Bearer {token}\r\n\r\n");
+        let request = format!("GET {path} HTTP/1.1\r\n{}\r\n", head(address, token));
         stream.write_all(request.as_bytes()).await.unwrap();
-        let mut listener = Self { stream, buffer: Vec::with_capacity(64 << 10), seen: 0 };
+        let mut listener = Self { stream, buffer: Vec::with_capacity(64 << 10), seen: 0, bytes: 0 };
         while find(&listener.buffer, b"\r\n\r\n").is_none() {
             assert!(listener.stream.read_buf(&mut listener.buffer).await.unwrap() > 0);
         }
         let end = find(&listener.buffer, b"\r\n\r\n").unwrap() + 4;
         listener.buffer.drain(..end);
+        listener.bytes = listener.buffer.len();
         listener
     }
 
@@ -82,14 +118,18 @@ impl Listener {
     pub(crate) async fn frames(&mut self, count: usize) {
         let wanted = self.seen + count;
         loop {
-            while let Some(end) = find(&self.buffer, b"\n\n") {
-                self.buffer.drain(..end + 2);
+            let mut read = 0;
+            for end in memmem::find_iter(&self.buffer, b"\n\n") {
+                read = end + 2;
                 self.seen += 1;
             }
+            self.buffer.drain(..read);
             if self.seen >= wanted {
                 return;
             }
-            assert!(self.stream.read_buf(&mut self.buffer).await.unwrap() > 0, "the stream ended");
+            let more = self.stream.read_buf(&mut self.buffer).await.unwrap();
+            assert!(more > 0, "the stream ended");
+            self.bytes += more;
         }
     }
 }

@@ -73,6 +73,13 @@ impl Daemon {
         made.split_off(1)
     }
 
+    /// How long the log of its project is.
+    pub(crate) fn log_bytes(&self) -> u64 {
+        let folder = self.folder.join("data/projects").join(&self.project).join("log/log");
+        let files = std::fs::read_dir(folder).unwrap();
+        files.map(|file| file.unwrap().metadata().unwrap().len()).sum()
+    }
+
     /// What it holds of the machine's memory.
     pub(crate) fn memory_mb(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id().unwrap())).unwrap();

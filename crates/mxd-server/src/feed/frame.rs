@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use bytes::Bytes;
-use mxd_core::event::{Delta, Event, EventBody, EventHead, split_events};
+use mxd_core::event::{Event, EventBody, EventHead, split_events};
 use mxd_core::id::TaskId;
 use mxd_core::show;
 use mxd_core::state::State;
@@ -15,7 +15,8 @@ use serde_json::value::RawValue;
 use super::Tally;
 use crate::view::{Detail, Needs, TaskView};
 
-/// A piece of a stream.
+/// A piece of a stream, with one event or several. Whatever is there at the same time is one: what costs is to hand it to
+/// everybody, not to make it longer.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
@@ -25,10 +26,10 @@ pub(crate) struct Frame {
 /// What a frame is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A commit, by its number.
-    Commit(u64),
+    /// Commits that stand next to each other, by the numbers of the first and the last.
+    Commits(u64, u64),
     /// Something for the eye only.
-    Delta,
+    Words,
     /// Nothing comes after it, and it is not sent.
     End,
 }
@@ -46,10 +47,14 @@ fn numbered(name: &str, id: &str, data: &str) -> Bytes {
     Bytes::from(format!("event: {name}\nid: {id}\ndata: {data}\n\n"))
 }
 
-/// The frame of a delta.
-pub(crate) fn delta(delta: &Delta) -> Option<Frame> {
-    let text = delta.to_json().ok()?;
-    Some(Frame { kind: Kind::Delta, bytes: event("delta", &text) })
+/// Commits in one frame, of which there is at least one.
+pub(crate) fn commits(each: &[(u64, Bytes)]) -> Option<Frame> {
+    let ((first, bytes), (last, _)) = (each.first()?, each.last()?);
+    let bytes = match each {
+        [_] => bytes.clone(),
+        _ => each.iter().map(|(_, bytes)| bytes.as_ref()).collect::<Vec<_>>().concat().into(),
+    };
+    Some(Frame { kind: Kind::Commits(*first, *last), bytes })
 }
 
 /// What a commit frame says.
@@ -75,8 +80,8 @@ pub(crate) struct After<'a> {
     pub(crate) needs: Option<&'a Needs>,
 }
 
-/// The frame of a commit, with what it did to the tree, or without for one that is read from disk.
-pub(crate) fn commit(epoch: &str, commit: &Commit, after: Option<&After<'_>>) -> Frame {
+/// The event of a commit, with what it did to the tree, or without for one that is read from disk.
+pub(crate) fn commit(epoch: &str, commit: &Commit, after: Option<&After<'_>>) -> Bytes {
     let mut events = Vec::new();
     let (mut touched, mut removed) = (BTreeSet::new(), Vec::new());
     for text in split_events(&commit.events).into_iter().flatten() {
@@ -98,8 +103,7 @@ pub(crate) fn commit(epoch: &str, commit: &Commit, after: Option<&After<'_>>) ->
     let needs = after.and_then(|after| after.needs);
     let frame = CommitFrame { seq: commit.seq, at: commit.at, events, tasks, removed, needs };
     let text = serde_json::to_string(&frame).unwrap_or_default();
-    let bytes = numbered("commit", &format!("{epoch}-{}", commit.seq), &text);
-    Frame { kind: Kind::Commit(commit.seq), bytes }
+    numbered("commit", &format!("{epoch}-{}", commit.seq), &text)
 }
 
 /// Whose view an event changes: that of its task, of those above it, of those who wait for it or pay for it.
@@ -178,4 +182,20 @@ pub(crate) fn snapshot(epoch: &str, seq: u64, (state, tally): (&State, &Tally)) 
     };
     let id = snapshot.cursor.clone();
     numbered("snapshot", &id, &serde_json::to_string(&snapshot).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_that_come_together_are_one_frame_with_each_of_them() {
+        let one = |seq: u64| (seq, numbered("commit", &format!("e-{seq}"), "{}"));
+        assert!(commits(&[]).is_none());
+        let alone = commits(&[one(3)]).unwrap();
+        assert_eq!((alone.kind, alone.bytes), (Kind::Commits(3, 3), one(3).1));
+        let three = commits(&[one(3), one(4), one(5)]).unwrap();
+        assert_eq!(three.kind, Kind::Commits(3, 5));
+        assert_eq!(three.bytes, [one(3).1, one(4).1, one(5).1].concat());
+    }
 }

@@ -57,7 +57,7 @@ impl Feed {
                 "task": task.to_string(), "type": "diff", "files": files, "additions": additions, "deletions": deletions,
             });
             let bytes = frame::event("delta", &data.to_string());
-            let _nobody = self.frames.send(Frame { kind: Kind::Delta, bytes });
+            let _nobody = self.frames.send(Frame { kind: Kind::Words, bytes });
         }
     }
 }

@@ -2,16 +2,18 @@
 //! and hands it to everybody who listens.
 //!
 //! Nobody who listens can slow it down: a listener that is too far behind loses its place in the channel and reads what
-//! it missed from disk. Deltas stand in the same channel, before the commit of the item they belong to.
+//! it missed from disk. Words that are being written stand in the same channel, before the commit of what they become.
 
 mod frame;
 mod looks;
 mod stream;
 mod tally;
+mod words;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
 
+use bytes::Bytes;
 use mxd_core::commit::Seq;
 use mxd_core::event::{Delta, Event, EventBody, split_events};
 use mxd_core::id::ProjectId;
@@ -28,6 +30,7 @@ use self::frame::{After, Frame};
 use self::looks::Looks;
 pub(crate) use self::stream::{Cursor, Listener, listen};
 pub(crate) use self::tally::Tally;
+use self::words::Words;
 use crate::limits;
 use crate::telemetry::{Moment, Telemetry, Tracer};
 use crate::view;
@@ -159,35 +162,49 @@ impl Feed {
         let mut moved = project.through();
         let head = *moved.borrow_and_update();
         self.count_to(project, head).await;
+        let mut words = Words::new();
         loop {
             tokio::select! {
                 biased;
-                delta = deltas.recv() => match delta {
-                    Ok(delta) => self.send_delta(&delta),
-                    // What is for the eye may be lost.
-                    Err(broadcast::error::RecvError::Lagged(_)) => {}
-                    Err(broadcast::error::RecvError::Closed) => return,
-                },
                 changed = moved.changed() => {
                     if changed.is_err() {
                         return;
                     }
-                    while let Ok(delta) = deltas.try_recv() {
-                        self.send_delta(&delta);
-                    }
+                    // In this order: what was written before a commit is told before it.
                     let head = *moved.borrow_and_update();
+                    self.gather(&mut words, &mut deltas);
+                    self.send(words.take());
                     self.send_to(project, head).await;
                 }
+                delta = deltas.recv() => {
+                    match delta {
+                        Ok(delta) => words.push(&delta),
+                        // What is for the eye may be lost.
+                        Err(broadcast::error::RecvError::Lagged(_)) => {}
+                        Err(broadcast::error::RecvError::Closed) => return,
+                    }
+                    self.gather(&mut words, &mut deltas);
+                    if words.are_due() {
+                        self.send(words.take());
+                    }
+                }
+                () = words.due() => self.send(words.take()),
             }
         }
     }
 
-    fn send_delta(&self, delta: &Delta) {
-        if self.frames.receiver_count() > 0
-            && let Some(frame) = frame::delta(delta)
-        {
-            let _nobody = self.frames.send(frame);
+    /// Takes what else was written meanwhile. Words that nobody listens to are not kept.
+    fn gather(&self, words: &mut Words, deltas: &mut broadcast::Receiver<Delta>) {
+        while let Ok(delta) = deltas.try_recv() {
+            words.push(&delta);
         }
+        if self.frames.receiver_count() == 0 {
+            words.take();
+        }
+    }
+
+    fn send(&self, frame: Option<Frame>) {
+        let _nobody = frame.map(|frame| self.frames.send(frame));
     }
 
     /// Counts what was in the log before anybody listened. What a restart wrote is news to those who did.
@@ -209,22 +226,26 @@ impl Feed {
     async fn advance(&self, project: &Project, head: Seq, purpose: Purpose) {
         let mut after = *self.through.borrow();
         while after < head.0 {
-            let news = head.0 - after <= limits::NEWS;
-            // What was written a moment ago is in memory, and read sooner than somebody else is asked to read it.
-            let read = if news { read_here(project, after) } else { read(project, after).await };
-            let Some(commits) = read else { return };
+            let commits = match project.log().recent(after) {
+                Some(recent) => Some(recent),
+                None => read(project, after).await,
+            };
+            let Some(commits) = commits else { return };
             // What is durable is in the log a moment before it is in the state that is shown: it would be told with the
             // tree of before, and nothing would correct that.
             let shown = commits.iter().take_while(|commit| commit.seq <= head.0);
             let Some(last) = shown.clone().last() else { return };
             after = last.seq;
-            let frames: Vec<Frame> = shown.filter_map(|commit| self.take(project, commit, purpose)).collect();
+            let wanted = purpose == Purpose::Send && self.frames.receiver_count() > 0;
+            let mut told = Vec::new();
+            for commit in shown {
+                let asks = self.count(commit, purpose);
+                told.extend(wanted.then(|| (commit.seq, self.tell(project, commit, asks))));
+            }
             // Commits that were lost to damage are passed over, as everywhere. Whoever waits for one answer goes before
             // the many who listen.
             self.through.send_replace(after);
-            for frame in frames {
-                let _nobody = self.frames.send(frame);
-            }
+            self.send(frame::commits(&told));
         }
     }
 
@@ -239,22 +260,21 @@ impl Feed {
         ended.into_iter().for_each(|span| told.tell(span));
     }
 
-    /// Counts a commit. Its frame, when somebody wants it.
-    fn take(&self, project: &Project, commit: &Commit, purpose: Purpose) -> Option<Frame> {
-        let asks = {
-            let mut tally = self.tally.write().unwrap_or_else(PoisonError::into_inner);
-            tally.begin();
-            count(&mut tally, commit, |event| self.notice(commit, event, purpose))
-        };
-        if purpose == Purpose::Count || self.frames.receiver_count() == 0 {
-            return None;
-        }
+    /// Counts a commit; whether what waits for the user may have changed.
+    fn count(&self, commit: &Commit, purpose: Purpose) -> bool {
+        let mut tally = self.tally.write().unwrap_or_else(PoisonError::into_inner);
+        tally.begin();
+        count(&mut tally, commit, |event| self.notice(commit, event, purpose))
+    }
+
+    /// What a commit that was counted last says to those who listen.
+    fn tell(&self, project: &Project, commit: &Commit, asks: bool) -> Bytes {
         let tally = self.tally();
-        Some(project.look(|state| {
+        project.look(|state| {
             let needs = asks.then(|| view::needs(state, &tally));
             let after = After { state, tally: &tally, needs: needs.as_ref() };
             frame::commit(&self.epoch, commit, Some(&after))
-        }))
+        })
     }
 }
 
@@ -301,13 +321,9 @@ fn is_about_needs(body: &EventBody) -> bool {
 /// The next commits, read where reading hurts nobody. None when the log cannot be read.
 pub(crate) async fn read(project: &Project, after: u64) -> Option<Vec<Commit>> {
     let project = project.clone();
-    tokio::task::spawn_blocking(move || read_here(&project, after)).await.ok().flatten()
-}
-
-fn read_here(project: &Project, after: u64) -> Option<Vec<Commit>> {
-    project
-        .log()
-        .read(after, limits::READ_COMMITS)
-        .inspect_err(|error| tracing::error!(%error, after, "the log cannot be read"))
-        .ok()
+    let commits = tokio::task::spawn_blocking(move || {
+        let read = project.log().read(after, limits::READ_COMMITS);
+        read.inspect_err(|error| tracing::error!(%error, after, "the log cannot be read")).ok()
+    });
+    commits.await.ok().flatten()
 }

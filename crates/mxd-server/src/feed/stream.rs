@@ -106,7 +106,7 @@ impl Reader {
                 Stage::Behind(waiting) => {
                     if let Some(commit) = waiting.pop_front() {
                         self.position = commit.seq;
-                        return Some(frame::commit(&self.feed.epoch, &commit, None).bytes);
+                        return Some(frame::commit(&self.feed.epoch, &commit, None));
                     }
                     let project = self.project().await?;
                     if let Some(bytes) = self.read_on(&project).await? {
@@ -211,15 +211,15 @@ impl Reader {
 
     fn pass_on(&mut self, frame: Frame) -> Option<Bytes> {
         match frame.kind {
-            Kind::Delta => Some(frame.bytes),
+            Kind::Words => Some(frame.bytes),
             Kind::End => None,
-            Kind::Commit(seq) if seq <= self.position => None,
-            Kind::Commit(seq) if seq == self.position + 1 => {
-                self.position = seq;
+            Kind::Commits(_, last) if last <= self.position => None,
+            Kind::Commits(first, last) if first == self.position + 1 => {
+                self.position = last;
                 Some(frame.bytes)
             }
             // Something is missing in between: it is on disk.
-            Kind::Commit(_) => {
+            Kind::Commits(..) => {
                 self.stage = Stage::Behind(VecDeque::new());
                 None
             }

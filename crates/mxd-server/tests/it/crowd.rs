@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use memchr::memmem;
 use mxd_server::{Contact, raise_file_limit};
 use rehearse::{Rehearsal, Script, Wire};
 use reqwest::{Client, RequestBuilder, Response};
@@ -61,34 +62,46 @@ struct Heard {
     begin: u64,
     commits: u64,
     deltas: u64,
-    snapshots: u64,
+    /// How often it was taken for gone and came back.
+    returns: u64,
     /// The events of each commit, where somebody looks at them.
     events: Vec<String>,
 }
 
-/// Listens until the last commit was heard, and checks that none is missing or told twice.
-async fn listen(mut answer: Response, look: bool, mut last: watch::Receiver<Option<u64>>) -> Heard {
-    let (mut heard, mut buffer, mut next) = (Heard::default(), Vec::new(), None);
+/// Listens until the last commit was heard, and checks that none is missing or told twice. Whoever reads so slowly that
+/// the daemon takes it for gone comes back, as a browser does, and goes on where it was.
+async fn listen(
+    stand: Arc<Ground>,
+    mut answer: Response,
+    look: bool,
+    mut last: watch::Receiver<Option<u64>>,
+) -> Heard {
+    let (mut heard, mut next) = (Heard::default(), None::<u64>);
     loop {
-        if let (Some(next), Some(end)) = (next, *last.borrow_and_update())
-            && next > end
-        {
-            return heard;
+        let mut buffer = Vec::new();
+        loop {
+            if let (Some(next), Some(end)) = (next, *last.borrow_and_update())
+                && next > end
+            {
+                return heard;
+            }
+            let chunk = tokio::select! {
+                chunk = answer.chunk() => chunk,
+                _ = last.changed() => continue,
+            };
+            let Ok(Some(chunk)) = chunk else { break };
+            buffer.extend_from_slice(&chunk);
+            let mut read = 0;
+            while let Some(length) = memmem::find(&buffer[read..], b"\n\n") {
+                let frame = std::str::from_utf8(&buffer[read..read + length]).unwrap();
+                take(frame, look, &mut next, &mut heard);
+                read += length + 2;
+            }
+            buffer.drain(..read);
         }
-        let chunk = tokio::select! {
-            chunk = answer.chunk() => chunk.unwrap().expect("the stream goes on"),
-            _ = last.changed() => continue,
-        };
-        buffer.extend_from_slice(&chunk);
-        while let Some(end) = find(&buffer) {
-            let frame: Vec<u8> = buffer.drain(..end + 2).collect();
-            take(std::str::from_utf8(&frame).unwrap(), look, &mut next, &mut heard);
-        }
+        heard.returns += 1;
+        answer = stand.stream(next.map(|next| next - 1)).await;
     }
-}
-
-fn find(buffer: &[u8]) -> Option<usize> {
-    buffer.windows(2).position(|pair| pair == b"\n\n")
 }
 
 fn take(frame: &str, look: bool, next: &mut Option<u64>, heard: &mut Heard) {
@@ -96,7 +109,6 @@ fn take(frame: &str, look: bool, next: &mut Option<u64>, heard: &mut Heard) {
     let number = || field("id").unwrap().rsplit_once('-').unwrap().1.parse::<u64>().unwrap();
     match field("event").unwrap() {
         "snapshot" => {
-            heard.snapshots += 1;
             // A later one is what a client gets that fell behind; it goes on from where that client was.
             let begin = *next.get_or_insert(number() + 1);
             heard.begin = if heard.commits == 0 { begin - 1 } else { heard.begin };
@@ -142,11 +154,14 @@ impl Ground {
         said(self.client.get(path).bearer_auth(&self.contact.token)).await
     }
 
-    /// A connection of its own, as each browser has.
-    async fn stream(&self) -> Response {
-        let client = Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
+    /// A live stream, from after a commit on. Each has a connection of its own as long as it lasts.
+    async fn stream(&self, after: Option<u64>) -> Response {
         let path = url(&self.contact, &format!("/events?projectId={}", self.project));
-        let answer = client.get(path).bearer_auth(&self.contact.token).send().await.unwrap();
+        let mut request = self.client.get(path).bearer_auth(&self.contact.token);
+        if let Some(after) = after {
+            request = request.header("last-event-id", format!("{}-{after}", self.contact.epoch));
+        }
+        let answer = request.send().await.unwrap();
         assert_eq!(answer.status(), 200);
         answer
     }
@@ -184,14 +199,14 @@ async fn listened_to(crowd: Crowd) -> String {
     let (told, last) = watch::channel(None);
     let mut clients = Vec::new();
     for number in 0..crowd.clients {
-        let answer = stand.stream().await;
-        clients.push(tokio::spawn(listen(answer, number % crowd.attentive == 0, last.clone())));
+        let (answer, look) = (stand.stream(None).await, number % crowd.attentive == 0);
+        clients.push(tokio::spawn(listen(Arc::clone(&stand), answer, look, last.clone())));
     }
     let board = watch::Sender::new(Board::new());
     let agents: Vec<_> = (0..crowd.agents)
         .map(|number| tokio::spawn(talk(Arc::clone(&stand), number, board.subscribe())))
         .collect();
-    let foreman = tokio::spawn(watch_over(Stream::new(stand.stream().await), board));
+    let foreman = tokio::spawn(watch_over(Stream::new(stand.stream(None).await), board));
     for agent in agents {
         agent.await.unwrap();
     }
@@ -200,19 +215,19 @@ async fn listened_to(crowd: Crowd) -> String {
     let end: u64 = cursor.rsplit_once('-').unwrap().1.parse().unwrap();
     told.send_replace(Some(end));
     let logged = stand.events_through(end).await;
-    let (mut commits, mut deltas, mut snapshots) = (0, 0, 0);
+    let (mut commits, mut deltas, mut returns) = (0, 0, 0);
     for client in clients {
         let heard = client.await.unwrap();
         assert!(heard.begin + heard.commits >= end);
-        (commits, deltas, snapshots) =
-            (commits + heard.commits, deltas + heard.deltas, snapshots + heard.snapshots);
+        (commits, deltas, returns) =
+            (commits + heard.commits, deltas + heard.deltas, returns + heard.returns);
         if !heard.events.is_empty() {
             check(&logged, &heard, end);
         }
     }
     process.kill().await;
     format!(
-        "{} clients, {} agents: {end} commits in the log, {commits} heard, {deltas} deltas, {snapshots} snapshots",
+        "{} clients, {} agents: {end} commits in the log, {commits} heard, {deltas} deltas, {returns} returns",
         crowd.clients, crowd.agents
     )
 }

@@ -59,6 +59,8 @@ async fn no_request_that_fits_or_breaks_the_document_gets_an_answer_that_does_no
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{told}\n{error}");
+    // How much was tried.
+    println!("{}", &told[told.find(" SUMMARY ").unwrap_or_default()..]);
     assert_eq!(stage.get("/health").await.1["status"], "ok");
     stage.leave().await;
 }

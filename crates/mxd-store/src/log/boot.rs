@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::catalog::{self, Catalog};
 use super::ledger::Ledger;
 use super::prune;
+use super::recent::Recent;
 use super::recover::{Ground, Recovered, at, recover};
 use super::report::Report;
 use super::scan::{Listener, scan};
@@ -166,6 +167,6 @@ fn assemble(ground: Ground<'_>, parts: Parts) -> Result<Booted, OpenError> {
     let next = ledger.next();
     let outdated = survey.header.is_some_and(|header| header.vocabulary < ground.options.vocabulary);
     let active = Active { file, seqs: survey.seqs, damage, index: survey.index };
-    let view = View { closed: segments, active };
+    let view = View { closed: segments, active, recent: Recent::default() };
     Ok(Booted { lock, view, report, next, len: length(file)?, outdated })
 }

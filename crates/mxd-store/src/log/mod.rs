@@ -6,6 +6,7 @@ mod export;
 mod ledger;
 mod prune;
 mod read;
+mod recent;
 mod recover;
 mod report;
 mod scan;
@@ -181,7 +182,8 @@ impl Log {
         &self.report
     }
 
-    /// Appends one commit and blocks until it is durable; gives its number. Not for asynchronous code.
+    /// Appends one commit and blocks until it is durable; gives its number. Asynchronous code lets its
+    /// neighbours go elsewhere first.
     pub fn append(&self, draft: Draft) -> Result<u64, AppendError> {
         let mut answers = self.append_all([draft])?;
         answers.pop().unwrap_or(Err(AppendError::Closed))

@@ -76,7 +76,9 @@ impl Log {
     fn read_run(&self, run: &Run, harvest: &mut Harvest<'_>) -> Result<(), ReadError> {
         let path = run.file.path(&self.shared.layout.log());
         let failed = |error| ReadError::io(&path, error);
-        let mut decompressor = Decompressor::new().map_err(failed)?;
+        // Made only where there is something to take apart: it is large.
+        let packed = run.file.form == Form::Packed;
+        let mut decompressor = packed.then(Decompressor::new).transpose().map_err(failed)?;
         let (mut stored, mut text) = (Vec::new(), Vec::new());
         for extent in &run.place.extents {
             if harvest.is_full() {
@@ -87,10 +89,10 @@ impl Log {
             let got = run.text.read_at(start, &mut stored).map_err(failed)?;
             stored.truncate(got);
             let commits = (first, extent.next.unwrap_or(run.place.end));
-            let sound = match run.file.form {
-                Form::Plain => harvest.take(&stored, commits, &run.place.damage),
-                Form::Packed => {
-                    unpack(&mut decompressor, &stored, &mut text).is_ok()
+            let sound = match &mut decompressor {
+                None => harvest.take(&stored, commits, &run.place.damage),
+                Some(decompressor) => {
+                    unpack(decompressor, &stored, &mut text).is_ok()
                         && harvest.take(&text, commits, &run.place.damage)
                 }
             };

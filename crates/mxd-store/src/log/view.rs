@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::catalog::{self, Catalog, Entry};
+use super::recent::Recent;
 use crate::disk::Disk;
 use crate::layout::Layout;
 use crate::segment::chunk::Chunks;
@@ -19,6 +20,8 @@ use crate::segment::{Form, SegmentFile};
 pub(crate) struct View {
     pub(crate) closed: BTreeMap<u32, Arc<Closed>>,
     pub(crate) active: Active,
+    /// What was written last.
+    pub(crate) recent: Recent,
 }
 
 /// The segment that grows.

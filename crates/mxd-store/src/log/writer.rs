@@ -7,10 +7,12 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::task::{Context, Poll};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::Thread;
 
 use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
 
 use super::Shared;
 use super::view::{Active, Closed};
@@ -29,9 +31,32 @@ use crate::segment::{Form, SegmentFile};
 pub struct Ticket(oneshot::Receiver<Result<u64, AppendError>>);
 
 impl Ticket {
-    /// Blocks until the commit is durable. Must not be called from asynchronous code.
-    pub fn wait(self) -> Result<u64, AppendError> {
-        self.0.blocking_recv().unwrap_or(Err(AppendError::Closed))
+    /// Blocks until the commit is durable. Asynchronous code lets its neighbours go elsewhere first.
+    pub fn wait(mut self) -> Result<u64, AppendError> {
+        let mut waker = None;
+        loop {
+            // Looking comes before asking to be woken: a task that has had its share of time is told to wait even for
+            // what is there.
+            match self.0.try_recv() {
+                Ok(answer) => return answer,
+                Err(TryRecvError::Closed) => return Err(AppendError::Closed),
+                Err(TryRecvError::Empty) => {}
+            }
+            let waker = waker.get_or_insert_with(|| Waker::from(Arc::new(Unpark(std::thread::current()))));
+            if let Poll::Ready(answer) = Pin::new(&mut self).poll(&mut Context::from_waker(waker)) {
+                return answer;
+            }
+            std::thread::park();
+        }
+    }
+}
+
+/// Wakes a thread that waits for an answer.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
     }
 }
 
@@ -254,6 +279,7 @@ impl Shared {
             let mut view = self.view_mut();
             for (seq, ((draft, _), span)) in (first..).zip(group.iter().zip(spans)) {
                 view.active.index.add(seq, span, draft.tasks().iter().map(String::as_str));
+                view.recent.push(draft.commit(seq));
             }
             let begin = view.active.seqs.map_or(first, |(begin, _)| begin);
             view.active.seqs = Some((begin, last));

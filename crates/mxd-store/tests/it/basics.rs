@@ -29,6 +29,26 @@ fn what_was_appended_is_read_and_replayed_in_order() {
 }
 
 #[test]
+fn the_last_commits_are_at_hand_and_the_same_as_on_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let (log, _) = open(dir.path(), manual(20_000)).unwrap();
+    assert!(log.recent(0).is_none(), "nothing was written yet");
+    for count in 1..=400 {
+        log.append(draft("T1", &format!("number {count}"))).unwrap();
+    }
+    let first = (0..400).find(|after| log.recent(*after).is_some()).unwrap();
+    assert!(first > 0, "there is a limit");
+    for after in [first, 399, 400] {
+        assert_eq!(log.recent(after).unwrap(), log.read(after, 1_000).unwrap(), "after {after}");
+    }
+    log.append(draft("T1", &"x".repeat(300_000))).unwrap();
+    assert!(log.recent(400).is_none(), "what is large is on disk alone");
+    drop(log);
+    let (log, _) = open(dir.path(), manual(20_000)).unwrap();
+    assert!(log.recent(400).is_none(), "and so is what an earlier one wrote");
+}
+
+#[test]
 fn segments_are_closed_packed_and_chained() {
     let dir = tempfile::tempdir().unwrap();
     let (log, _) = open(dir.path(), manual(2_000)).unwrap();

@@ -44,6 +44,7 @@ fn pruned_events_are_gone_and_everything_else_is_as_it_was() {
     assert!(pruned.segments.len() > 3);
     let after = read_everything(&log);
     assert_eq!(after.len(), 91, "one commit more: the record");
+    assert!(log.recent(0).is_none(), "nor is it in memory");
     for (old, new) in before.iter().zip(&after) {
         let gone = old.seq <= 60 && old.events.contains("secret-");
         assert_eq!(new.events, if gone { "[]" } else { &old.events }, "commit {}", old.seq);

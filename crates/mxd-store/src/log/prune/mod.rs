@@ -184,6 +184,7 @@ impl Shared {
         let damage = self.view().closed.get(&number).map(|old| old.damage.clone()).unwrap_or_default();
         let segment = Closed::new(SegmentFile::packed(number), bytes, found.seqs).with_damage(damage);
         catalog::forget(&*self.disk, &self.layout, number)?;
+        self.view_mut().recent.forget();
         self.put_in_place(&draft, segment.with_index(found.index))
     }
 
