@@ -200,6 +200,7 @@ fn scope(agent: &Agent, sandbox: &Sandbox) -> Result<Scope, Trouble> {
     processes.allow(&mut settled.policy);
     Ok(Scope {
         worktree: agent.worktree.path.clone(),
+        access: agent.worktree.access,
         roots: Arc::new([]),
         scratch: agent.scratch.clone(),
         cell: sandbox.cell(settled.policy),

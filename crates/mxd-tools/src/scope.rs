@@ -15,6 +15,8 @@ use crate::shell::Processes;
 pub struct Scope {
     /// The agent's own folder, where relative paths start.
     pub worktree: PathBuf,
+    /// What file tools may do there.
+    pub access: Access,
     /// Further folders that file tools may touch.
     pub roots: Arc<[Root]>,
     /// A folder outside of the worktree, the agent's own: kept output and temporary files.

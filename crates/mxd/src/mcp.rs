@@ -160,6 +160,7 @@ impl Mcp {
         let roots: Vec<Root> = self.place.extra().into_iter().chain([kept_output]).collect();
         Ok(Scope {
             worktree: ready.cwd.clone(),
+            access: self.place.access(),
             roots: roots.into(),
             scratch: scratch.to_owned(),
             cell: ready.sandbox.cell(policy),

@@ -106,10 +106,14 @@ impl Place {
         Proxy::start(options).await.map(Some).map_err(|error| error.to_string())
     }
 
+    /// What may be done in the folder.
+    pub(crate) fn access(&self) -> Access {
+        if self.read_only { Access::Read } else { Access::Write }
+    }
+
     fn agent(&self, worktree: PathBuf, scratch: PathBuf) -> Agent {
-        let access = if self.read_only { Access::Read } else { Access::Write };
         Agent {
-            worktree: Root { path: worktree, access },
+            worktree: Root { path: worktree, access: self.access() },
             scratch,
             repository: None,
             user: User::of_environment(),

@@ -136,7 +136,7 @@ impl Agents {
         let scratch = self.scratch(task);
         std::fs::create_dir_all(&scratch)?;
         let settings = &self.surroundings().config.sandbox;
-        let folder = place.root.path.clone();
+        let Root { path: folder, access } = place.root.clone();
         let agent = Agent { network: way.network, ..self.agent(place, &scratch) }.held_to(effects);
         let mut settled = agent.settle(self.surroundings().sandbox.level())?;
         settled.env.extend(way.env);
@@ -147,6 +147,7 @@ impl Agents {
         let roots = settings.roots.iter().cloned().chain([seen]).collect();
         let scope = Scope {
             worktree: folder,
+            access,
             roots,
             scratch,
             cell: self.surroundings().sandbox.cell(settled.policy),

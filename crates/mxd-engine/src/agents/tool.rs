@@ -19,18 +19,10 @@ use tokio_util::sync::CancellationToken;
 use super::Agents;
 use super::room::Room;
 use crate::clock;
-use crate::config::Role;
 use crate::conversation;
 
 /// Pieces of a call's output that wait to be shown. It is for the eye: what is too much is left out and counted.
 const LIVE_PIECES: usize = 64;
-
-/// Tools of the program itself that write where their agent stands. Its commands are held back by their sandbox; these are
-/// no commands.
-const WRITING: [&str; 2] = ["mcp__mxd__write_file", "mcp__mxd__edit_file"];
-/// What the root is told that wants to write into the user's checkout.
-const ONLY_LOOKS: &str = "Nothing was written: this is the user's own checkout, which you only look at. Give the change to a \
-                          task below yours, and merge it.";
 
 impl Agents {
     pub(super) async fn run_tool(
@@ -83,11 +75,6 @@ impl Agents {
             Ok(toolbox) => toolbox,
             Err(error) => return self.not_run(task, (call, name), &error).await,
         };
-        // What it does not have, it is told by the gate.
-        let is_given = |tool: &str| toolbox.shown.iter().any(|shown| shown.name == tool);
-        if WRITING.contains(&name.as_str()) && is_given(&name) && self.role(task) == Role::Root {
-            return self.settle(task, (call, name), (Outcome::error(ONLY_LOOKS), None)).await;
-        }
         let approved = approved.as_deref().and_then(|hash| hash.parse().ok());
         let authority = toolbox.authority(&self.surroundings().config.approvals, approved);
         let wanted = Call {

@@ -26,7 +26,7 @@ use mxd_tools::kept::Kept;
 use mxd_tools::outcome::Outcome;
 use mxd_tools::plane::{Executor, Function, Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Policy, Sandbox};
-use mxd_tools::scope::Scope;
+use mxd_tools::scope::{Access, Scope};
 use mxd_tools::secrets::Secrets;
 use mxd_tools::serve::{Door, Endpoint, Offer, Permissions, Server};
 use mxd_tools::shell::Processes;
@@ -134,6 +134,7 @@ async fn scope(scratch: &Path) -> SetUp<Scope> {
     let kept = Kept::open(scratch)?;
     Ok(Scope {
         worktree: scratch.to_owned(),
+        access: Access::Read,
         roots: Arc::from([]),
         scratch: scratch.to_owned(),
         cell: sandbox.cell(Policy::default()),

@@ -160,6 +160,7 @@ fn scope(around: &Surroundings) -> Scope {
     processes.allow(&mut policy);
     Scope {
         worktree: around.agent.worktree.path.clone(),
+        access: around.agent.worktree.access,
         roots: Arc::new([]),
         scratch,
         cell: around.sandbox.cell(policy),

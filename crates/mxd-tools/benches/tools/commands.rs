@@ -90,6 +90,7 @@ async fn scope(ground: &TempDir, mode: Mode) -> Scope {
     processes.allow(&mut policy);
     Scope {
         worktree,
+        access: Access::Write,
         roots: Arc::new([]),
         scratch,
         cell: sandbox.cell(policy),

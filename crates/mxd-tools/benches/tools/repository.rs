@@ -9,7 +9,7 @@ use std::sync::Arc;
 use mxd_tools::confine::Files;
 use mxd_tools::kept::Kept;
 use mxd_tools::sandbox::{Launcher, Mode, Policy, Sandbox};
-use mxd_tools::scope::Scope;
+use mxd_tools::scope::{Access, Scope};
 use mxd_tools::secrets::Secrets;
 use mxd_tools::shell::Processes;
 use tempfile::TempDir;
@@ -43,6 +43,7 @@ impl Repository {
         let kept = Kept::open(&scratch).unwrap();
         let scope = Scope {
             worktree: dir.path().to_owned(),
+            access: Access::Write,
             roots: Arc::new([]),
             processes: Processes::open(&scratch, kept.clone()).unwrap(),
             scratch,

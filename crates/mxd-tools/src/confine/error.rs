@@ -76,7 +76,18 @@ pub enum ConfineError {
         /// What it is.
         kind: &'static str,
     },
-    /// A folder that was given for reading.
+    /// The agent's own folder, where it has no other.
+    #[error(
+        "{path} cannot be written: {worktree} is only to be looked at; give the change to a task that has a worktree of its \
+         own"
+    )]
+    ReadOnlyWorktree {
+        /// As written.
+        path: String,
+        /// The agent's own folder.
+        worktree: String,
+    },
+    /// A folder that is given for reading only.
     #[error("{path} cannot be written: {root} is given for reading only; write inside of the worktree")]
     ReadOnlyRoot {
         /// As written.

@@ -69,7 +69,7 @@ impl Confinement {
     ///
     /// When the worktree is not there.
     pub fn of(scope: &Scope) -> Result<Self, ConfineError> {
-        let worktree = Ground::open(&scope.worktree, Access::Write).map_err(|source| {
+        let worktree = Ground::open(&scope.worktree, scope.access).map_err(|source| {
             ConfineError::io("opening the worktree", &scope.worktree.to_string_lossy(), source)
         })?;
         let roots = scope.roots.iter().filter_map(|root| Ground::open(&root.path, root.access).ok());

@@ -100,8 +100,11 @@ impl Place {
     /// Whether file tools may change what is here.
     pub(super) fn check_writable(&self) -> Result<(), ConfineError> {
         if self.ground().access == Access::Read {
-            let root = self.ground().given.display().to_string();
-            return Err(ConfineError::ReadOnlyRoot { path: self.asked.clone(), root });
+            let (path, root) = (self.asked.clone(), self.ground().given.display().to_string());
+            return Err(match self.ground == 0 {
+                true => ConfineError::ReadOnlyWorktree { path, worktree: root },
+                false => ConfineError::ReadOnlyRoot { path, root },
+            });
         }
         let ends = match &self.what {
             What::Folder => &[],

@@ -14,7 +14,7 @@ use mxd_tools::kept::Kept;
 use mxd_tools::outcome::{Outcome, Part};
 use mxd_tools::plane::{Executor, Function, Plane, Registry};
 use mxd_tools::sandbox::{Launcher, Mode, Policy, Sandbox};
-use mxd_tools::scope::Scope;
+use mxd_tools::scope::{Access, Scope};
 use mxd_tools::secrets::Secrets;
 use mxd_tools::serve::{Door, Endpoint, Offer, Permissions, Server};
 use mxd_tools::shell::Processes;
@@ -70,6 +70,7 @@ async fn scope(folder: PathBuf) -> Scope {
     let sandbox = Sandbox::probe(launcher, Mode::Off).await.unwrap();
     Scope {
         worktree: folder.clone(),
+        access: Access::Write,
         roots: Arc::new([]),
         processes: Processes::open(&folder, kept.clone()).unwrap(),
         scratch: folder,

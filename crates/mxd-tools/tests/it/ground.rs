@@ -87,6 +87,7 @@ pub(crate) fn scope(top: &Path) -> Scope {
     let root = |name: &str, access| Root { path: top.join(name), access };
     Scope {
         worktree: top.join("work"),
+        access: Access::Write,
         roots: Arc::new([root("extra", Access::Read), root("shared", Access::Write)]),
         processes: Processes::open(&scratch, kept.clone()).unwrap(),
         scratch,

@@ -10,7 +10,7 @@ use mxd_tools::confine::Files;
 use mxd_tools::kept::Kept;
 use mxd_tools::outcome::{Outcome, Part};
 use mxd_tools::sandbox::{Mode, Policy, Sandbox, StandIn};
-use mxd_tools::scope::Scope;
+use mxd_tools::scope::{Access, Scope};
 use mxd_tools::secrets::Secrets;
 use mxd_tools::shell::{CallId, Processes, Watcher};
 use serde_json::Value;
@@ -57,6 +57,7 @@ impl Scene {
         env.extend(secrets.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
         let scope = Scope {
             worktree,
+            access: Access::Write,
             roots: Arc::new([]),
             scratch,
             cell: sandbox.cell(policy),

@@ -109,7 +109,7 @@ async fn only_what_is_directly_below_is_merged() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_root_writes_nothing_into_the_users_checkout() {
-    let told = |tool: &str| json!({ "tool_results": [{ "call": format!("mcp__mxd__{tool}"), "contains": "only look at", "is_error": true }] });
+    let told = |tool: &str| json!({ "tool_results": [{ "call": format!("mcp__mxd__{tool}"), "contains": "only to be looked at", "is_error": true }] });
     let edit = json!({ "path": "README.md", "old_string": "small", "new_string": "large" });
     let seen = json!({ "tool_results": [{ "call": "mcp__mxd__bash", "contains": "A small program" }] });
     let command = "cat README.md; echo by hand > by-hand.txt; echo more >> README.md; git commit -qam more";
