@@ -23,8 +23,10 @@ pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     set_alarms(turn);
     let task = turn.task;
     if !turn.works() {
-        // What was being made or looked into is lost, and whoever is called again must not wait for it.
-        if turn.session.launching || turn.session.counting || turn.session.interrupted {
+        // What was being made, asked or looked into is lost: whoever is called again must not wait for it, and others not
+        // for its place.
+        let session = &turn.session;
+        if session.launching || session.counting || session.interrupted || session.owes_a_turn() {
             turn.rest(RestReason::Interrupted);
         }
         return Ok(());

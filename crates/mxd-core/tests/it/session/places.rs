@@ -4,6 +4,7 @@ use mxd_core::decide::{Alarm, Effect, Op, Reach, SessionOp};
 use mxd_core::event::body::{ApprovalScope, RestReason, Verdict};
 use mxd_core::id::TaskId;
 use mxd_core::show::{AgentState, standing};
+use mxd_core::tree::Status;
 
 use super::script::{cents, done, id, run, usd, yields};
 use super::stage::{Outcome, Stage};
@@ -103,6 +104,16 @@ fn a_start_forgets_nobody_who_waits() {
     assert_eq!(launches(&outcome), [], "one is at work");
     stage.limits.agents = 2;
     assert_eq!(launches(&stage.crash()), [b]);
+}
+
+#[test]
+fn who_was_taken_out_of_work_keeps_no_place_over_a_start() {
+    let (mut stage, [a, b, _]) = with(1);
+    stage.begin(a);
+    stage.say(b, "begin");
+    stage.user(Op::SetStatus { task: a, to: Status::Pending, reason: None });
+    assert_eq!(launches(&stage.crash()), [b]);
+    assert!(!stage.state.session(a).takes_a_place() && !waits(&stage, b));
 }
 
 #[test]

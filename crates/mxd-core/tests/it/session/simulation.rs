@@ -25,7 +25,7 @@ use super::conversation::{self, Said};
 use super::script::{cents, usd};
 use super::stage::{Played, Stage};
 use crate::dice::Dice;
-use crate::rounds::{seeds, size};
+use crate::rounds::seeds;
 
 /// Small enough to be reached.
 fn limits(dice: &mut Dice) -> Limits {
@@ -174,10 +174,10 @@ impl Play {
         for task in self.stage.tasks() {
             let session = state.session(task);
             assert!(!session.is_busy(), "{task} is at work on nothing: {session:?}");
+            assert!(!session.takes_a_place(), "{task} ought to be asked, or to leave its place: {session:?}");
             if self.stage.status(task) != Status::InProgress {
                 continue;
             }
-            assert!(!session.owes_a_turn(), "{task} ought to be asked: {session:?}");
             let unread = state.inbox(task).wants_agent();
             let excused = session.rest().is_some_and(|rest| excuses.contains(rest));
             assert!(!unread || excused, "{task} does not read what was written to it: {session:?}");
@@ -334,9 +334,10 @@ fn the_lives_reach_what_they_are_to_test() {
 
 /// One life after the other until there are no seeds any more, or somebody's life went wrong.
 fn live_on(seeds: &Mutex<impl Iterator<Item = u64>>, wrong: &OnceLock<String>) {
-    let steps = size(120, 250);
     while wrong.get().is_none() {
         let Some(seed) = seeds.lock().expect("nobody dies with it").next() else { return };
+        // A seed is the same life whoever plays it; some are long.
+        let steps = if seed.is_multiple_of(4) { 250 } else { 120 };
         let mut play = Play::new(seed);
         if let Err(problem) = catch_unwind(AssertUnwindSafe(|| live(&mut play, steps))) {
             let (problem, trail) = (words(&*problem), trail(&play.stage));
