@@ -163,6 +163,10 @@ fn run(program: &str, arguments: &[&str]) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Stdio;
+
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -173,5 +177,32 @@ mod tests {
         assert!(unit.contains("Environment=\"MXD_DATA_DIR=/home/a b/50%%/.mxd\"\n"), "{unit}");
         let list = Supervisor::Launchd.description(Path::new("/a & <b>/mxd"), data);
         assert!(list.contains("<string>/a &amp; &lt;b&gt;/mxd</string><string>serve</string>"), "{list}");
+    }
+
+    /// Read by a reader of property lists that we did not write.
+    #[test]
+    fn the_launch_agent_is_a_property_list_that_says_all_of_it() {
+        let (program, data) = ("/opt/a & <b> \"c\"/mxd", "/home/a b/50%/.mxd");
+        let list = Supervisor::Launchd.description(Path::new(program), Path::new(data));
+        let read = "import json, plistlib, sys; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))";
+        let mut python = Command::new("python3")
+            .args(["-c", read])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3 has to be installed");
+        python.stdin.take().unwrap().write_all(list.as_bytes()).unwrap();
+        let output = python.wait_with_output().unwrap();
+        let said: Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {list}"));
+        let all = json!({
+            "Label": LABEL,
+            "ProgramArguments": [program, "serve"],
+            "EnvironmentVariables": { "MXD_DATA_DIR": data },
+            "RunAtLoad": true,
+            "KeepAlive": true,
+            "StandardErrorPath": format!("{data}/daemon.log"),
+        });
+        assert_eq!(said, all);
     }
 }

@@ -1,4 +1,4 @@
-//! The loop of a project: decide, write, apply, answer, act.
+//! The hub of a project: decide, write, apply, answer, act.
 //!
 //! Wishes that wait together are decided one after the other, each on the state the ones before it made, and written
 //! together. Only when they are durable is the shown state moved, are they answered and are their effects begun.
@@ -17,8 +17,11 @@ use mxd_core::raw::RawJson;
 use mxd_core::state::State;
 use mxd_core::time::Millis;
 use mxd_core::tree::{Leaving, Node};
-use mxd_store::{Draft, Log};
-use tokio::sync::{mpsc, oneshot, watch};
+use mxd_store::{AppendError, Draft, Log};
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::keep;
 use super::wish::{Receipt, Wish, WishError};
@@ -26,12 +29,12 @@ use crate::agents::Agents;
 use crate::clock;
 use crate::conversation;
 
-/// Wishes that are decided together at most.
-const GROUP: usize = 256;
 /// Commits after which the state is kept again. After a crash the next start folds at most so many, and a few more.
 const KEPT_AFTER: u64 = 2_000;
 /// How long a disk that failed is left alone.
 const DISK_PATIENCE: Duration = Duration::from_secs(5);
+/// A disk that took no longer than this is waited for where one is.
+const SWIFT: Duration = Duration::from_millis(2);
 
 /// The state as others see it: after the last durable commit.
 #[derive(Debug)]
@@ -68,16 +71,48 @@ impl Shown {
     }
 }
 
-/// The loop.
+/// Where wishes are decided. One at a time works here, whoever it is.
 pub(super) struct Hub {
-    pub(super) log: Arc<Log>,
+    log: Arc<Log>,
     /// The state the next wish is decided on; ahead of what is shown while a group is written.
+    state: State,
+    shown: Arc<Shown>,
+    limits: Limits,
+    agents: Agents,
+    /// The last commit in the state that was kept.
+    kept: Seq,
+    arguments: Arguments,
+    standing: Standing,
+    disk: Pace,
+}
+
+/// How long the disk took when it was last written to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    Swift,
+    Slow,
+}
+
+/// Whether wishes can be decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// What was going on at the start has to be looked at first.
+    Owing,
+    /// They can.
+    Fine,
+    /// Somebody is at work. Whoever finds this has the place of one who broke down, and cannot know what is on disk.
+    AtWork,
+    /// The disk refused something.
+    Failed,
+}
+
+/// What a hub is made of.
+pub(super) struct Parts {
+    pub(super) log: Arc<Log>,
     pub(super) state: State,
     pub(super) shown: Arc<Shown>,
     pub(super) limits: Limits,
     pub(super) agents: Agents,
-    /// The last commit in the state that was kept.
-    pub(super) kept: Seq,
 }
 
 /// A decided wish that waits to be durable.
@@ -98,72 +133,61 @@ struct Durable {
 }
 
 impl Hub {
-    /// Takes up what is owed, tells that it has, then does what is wished.
-    pub(super) async fn run(mut self, mut inbox: mpsc::Receiver<Wish>, taken_up: oneshot::Sender<()>) {
-        let closing = self.agents.closing();
-        let mut arguments = Arguments::default();
-        let mut group = Vec::with_capacity(GROUP);
-        let mut wishes = owed(&self.state);
-        let mut taken_up = Some(taken_up);
-        loop {
-            let done = self.work_off(wishes, &mut arguments).await;
-            // Also when the disk took nothing: there is much to look at while it is full.
-            let _nobody_waits = taken_up.take().map(|taken_up| taken_up.send(()));
-            if done.is_err() {
-                tokio::select! {
-                    biased;
-                    () = closing.cancelled() => return,
-                    () = self.begin_again() => {}
-                }
-                arguments = Arguments::default();
-                wishes = owed(&self.state);
-                continue;
-            }
-            self.keep_now_and_then().await;
-            let taken = tokio::select! {
-                biased;
-                () = closing.cancelled() => return,
-                taken = inbox.recv_many(&mut group, GROUP) => taken,
-            };
-            if taken == 0 {
-                return;
-            }
-            wishes = group.drain(..).collect();
-        }
+    pub(super) fn new(parts: Parts) -> Self {
+        let Parts { log, state, shown, limits, agents } = parts;
+        let kept = *shown.through.borrow();
+        let (arguments, standing, disk) = (Arguments::default(), Standing::Owing, Pace::Slow);
+        Self { log, state, shown, limits, agents, kept, arguments, standing, disk }
     }
 
-    /// Decides a group of wishes and what follows from them at once, in order, and acts when all of it is durable.
-    async fn work_off(
-        &mut self,
-        mut wishes: VecDeque<Wish>,
-        arguments: &mut Arguments,
-    ) -> Result<(), WishError> {
+    pub(super) fn standing(&self) -> Standing {
+        self.standing
+    }
+
+    /// Cancelled when the project is closed.
+    pub(super) fn closing(&self) -> CancellationToken {
+        self.agents.closing()
+    }
+
+    /// Takes up what is owed.
+    pub(super) fn take_up(&mut self) {
+        self.work_off(owed(&self.state));
+    }
+
+    /// Decides a group of wishes and what follows from them at once, in order, and acts when all of it is durable. Nothing
+    /// of it can be broken off half way.
+    pub(super) fn work_off(&mut self, mut wishes: VecDeque<Wish>) {
+        self.standing = Standing::AtWork;
         let mut decided = Vec::new();
         while let Some(wish) = wishes.pop_front() {
             let head = Seq(*self.log.head().borrow() + count(&decided));
             if let Some(mut done) = self.decide(wish) {
-                arguments.remember(&done.events);
-                done.effects = self.feed_back(done.effects, &mut wishes, (head.next(), arguments));
+                self.arguments.remember(&done.events);
+                done.effects = self.feed_back(done.effects, &mut wishes, head.next());
                 decided.push(done);
             }
         }
-        self.settle(decided).await
+        self.standing = if self.settle(decided).is_ok() { Standing::Fine } else { Standing::Failed };
     }
 
     /// Something that was decided on is not on disk, so nothing that follows from it may be. Everything goes on from what
     /// is: as after a crash, without one. Wishes wait until the disk had its rest.
-    async fn begin_again(&mut self) {
+    pub(super) async fn begin_again(&mut self) {
         self.agents.drop_everything().await;
         self.state = self.shown.look(State::clone);
+        self.arguments = Arguments::default();
         tokio::time::sleep(DISK_PATIENCE).await;
+        self.standing = Standing::Owing;
     }
 
-    async fn keep_now_and_then(&mut self) {
-        let through = *self.shown.through.borrow();
-        if through.0.saturating_sub(self.kept.0) >= KEPT_AFTER {
-            self.kept = through;
-            keep::keep(&self.log, &self.shown, &self.agents).await;
-        }
+    /// Whether so much has happened that the state should be kept again.
+    pub(super) fn is_to_be_kept(&self) -> bool {
+        self.shown.through.borrow().0.saturating_sub(self.kept.0) >= KEPT_AFTER
+    }
+
+    pub(super) async fn keep(&mut self) {
+        self.kept = *self.shown.through.borrow();
+        keep::keep(&self.log, &self.shown, &self.agents).await;
     }
 
     /// Decides one wish. A refused one is answered here.
@@ -193,18 +217,13 @@ impl Hub {
     }
 
     /// What can be decided at once comes back as a wish of the same group.
-    fn feed_back(
-        &self,
-        effects: Vec<Effect>,
-        wishes: &mut VecDeque<Wish>,
-        (head, arguments): (Seq, &Arguments),
-    ) -> Vec<Effect> {
+    fn feed_back(&self, effects: Vec<Effect>, wishes: &mut VecDeque<Wish>, head: Seq) -> Vec<Effect> {
         let mut outside = Vec::new();
         for effect in effects {
             match effect {
                 Effect::Wake { task } => wishes.push_back(session(task, SessionOp::Advance)),
                 Effect::DecideTool { task, call } => {
-                    let args = arguments.of(&self.log, task, &call);
+                    let args = self.arguments.of(&self.log, task, &call);
                     wishes.push_back(session(task, SessionOp::DecideTool { call, head, args }));
                 }
                 other => outside.push(other),
@@ -214,10 +233,10 @@ impl Hub {
     }
 
     /// Writes a group at once and waits until it is durable; then shows it, answers, and acts, each in order.
-    async fn settle(&self, mut decided: Vec<Decided>) -> Result<(), WishError> {
+    fn settle(&mut self, mut decided: Vec<Decided>) -> Result<(), WishError> {
         let drafts: Vec<Draft> = decided.iter_mut().filter_map(|decided| decided.draft.take()).collect();
-        let mut tickets = match self.log.submit_all(drafts) {
-            Ok(tickets) => tickets.into_iter(),
+        let mut written = match self.write(drafts) {
+            Ok(written) => written.into_iter(),
             Err(error) => {
                 let error = WishError::Disk(error.to_string());
                 decided.into_iter().for_each(|decided| decided.wish.answer(Err(error.clone())));
@@ -227,13 +246,10 @@ impl Hub {
         let (mut durable, mut answers, mut done) = (Vec::new(), Vec::new(), Ok(()));
         for Decided { at, events, effects, wish, .. } in decided {
             let node = events.first().map(|event| event.task);
-            let ticket = if events.is_empty() { None } else { tickets.next() };
-            let written = match ticket {
-                None => Ok(None),
-                Some(ticket) => ticket.await.map(|seq| Some(Seq(seq))),
-            };
-            match written {
+            let seq = if events.is_empty() { None } else { written.next() };
+            match seq.transpose() {
                 Ok(seq) => {
+                    let seq = seq.map(Seq);
                     durable.extend(seq.map(|seq| Durable { seq, at, events }));
                     answers.push((wish, Receipt { seq, node }, effects));
                 }
@@ -254,6 +270,23 @@ impl Hub {
             }
         }
         done
+    }
+
+    /// By this very thread: waking another one for it, and being woken by it, takes as long as the disk does. Where the
+    /// disk takes its time, whatever else runs on this thread goes on elsewhere meanwhile; that means waking another one,
+    /// too, and is not done for a disk that was swift.
+    fn write(&mut self, drafts: Vec<Draft>) -> Result<Vec<Result<u64, AppendError>>, AppendError> {
+        if drafts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let begin = Instant::now();
+        let write = || self.log.append_all(drafts);
+        let written = match (self.disk, Handle::current().runtime_flavor()) {
+            (Pace::Slow, RuntimeFlavor::MultiThread) => tokio::task::block_in_place(write),
+            _ => write(),
+        };
+        self.disk = if begin.elapsed() <= SWIFT { Pace::Swift } else { Pace::Slow };
+        written
     }
 
     fn show(&self, durable: &[Durable]) {
@@ -294,11 +327,10 @@ fn count(decided: &[Decided]) -> u64 {
     u64::try_from(commits).unwrap_or(u64::MAX)
 }
 
-fn draft(at: Millis, events: &[Event]) -> Result<Draft, mxd_store::AppendError> {
+fn draft(at: Millis, events: &[Event]) -> Result<Draft, AppendError> {
     let mut draft = Draft::new(at.0);
     for event in events {
-        let text =
-            event.to_json().map_err(|error| mxd_store::AppendError::Invalid { reason: error.to_string() })?;
+        let text = event.to_json().map_err(|error| AppendError::Invalid { reason: error.to_string() })?;
         draft.push(&text)?;
     }
     // One that the log refuses must not take the whole group with it.

@@ -6,6 +6,7 @@
 
 mod fold;
 mod hub;
+mod intake;
 mod keep;
 mod limits;
 mod user;
@@ -29,6 +30,7 @@ use tokio::task::JoinHandle;
 use self::fold::Fold;
 use self::hub::Hub;
 pub(crate) use self::hub::Shown;
+use self::intake::Intake;
 pub use self::user::LookError;
 pub(crate) use self::wish::Wish;
 pub use self::wish::{Receipt, WishError};
@@ -74,11 +76,11 @@ struct Shared {
     data: PathBuf,
     log: Arc<Log>,
     shown: Arc<Shown>,
-    wishes: mpsc::Sender<Wish>,
+    intake: Arc<Intake>,
     deltas: broadcast::Sender<Delta>,
     agents: Agents,
     /// The loop, to be waited for.
-    hub: tokio::sync::Mutex<Option<JoinHandle<()>>>,
+    working: tokio::sync::Mutex<Option<JoinHandle<()>>>,
 }
 
 impl Project {
@@ -124,18 +126,20 @@ impl Project {
             unwanted,
         });
         let (told, taken_up) = oneshot::channel();
-        let hub = Hub {
+        let hub = Hub::new(hub::Parts {
             log: Arc::clone(&log),
             state,
             shown: Arc::clone(&shown),
             limits,
             agents: agents.clone(),
-            kept: head,
-        };
-        let hub = tokio::sync::Mutex::new(Some(tokio::spawn(hub.run(inbox, told))));
+        });
+        let intake = Arc::new(Intake::new(hub, wishes));
+        let working = Arc::clone(&intake);
+        let working = tokio::spawn(async move { working.run(inbox, told).await });
+        let working = tokio::sync::Mutex::new(Some(working));
         // A loop that broke answers every wish with that.
         let _broken = taken_up.await;
-        let shared = Shared { id: opening.id, data, log, shown, wishes, deltas, agents, hub };
+        let shared = Shared { id: opening.id, data, log, shown, intake, deltas, agents, working };
         Self { shared: Arc::new(shared) }
     }
 
@@ -151,8 +155,10 @@ impl Project {
     /// When it is refused, or the disk cannot take it.
     pub async fn wish(&self, actor: Actor, op: Op) -> Result<Receipt, WishError> {
         let (wish, answer) = Wish::new(actor, op);
-        self.shared.wishes.send(wish).await.map_err(|_| WishError::Closed)?;
-        answer.await.unwrap_or(Err(WishError::Closed))
+        match self.shared.intake.bring(wish).await {
+            true => answer.await.unwrap_or(Err(WishError::Closed)),
+            false => Err(WishError::Closed),
+        }
     }
 
     /// Looks at the state after the last durable commit.
@@ -231,11 +237,17 @@ impl Project {
 
     /// Ends all agents and waits until nothing of them runs. What was going on is taken up by the next opening.
     pub async fn close(&self) {
-        self.shared.agents.close().await;
-        if let Some(hub) = self.shared.hub.lock().await.take() {
-            // A loop that broke has ended, too.
-            let _ended = hub.await;
-            keep::keep(&self.shared.log, &self.shared.shown, &self.shared.agents).await;
+        let Shared { log, shown, agents, working, .. } = &*self.shared;
+        agents.closing().cancel();
+        let mut working = working.lock().await;
+        // First the loop, which begins what agents do; one that broke has ended, too.
+        let ended = match working.take() {
+            Some(working) => Some(working.await),
+            None => None,
+        };
+        agents.close().await;
+        if ended.is_some() {
+            keep::keep(log, shown, agents).await;
         }
     }
 }

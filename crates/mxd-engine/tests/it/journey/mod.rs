@@ -2,6 +2,7 @@
 
 mod accidents;
 mod asking;
+mod at_once;
 mod booting;
 mod conflict;
 mod endings;
