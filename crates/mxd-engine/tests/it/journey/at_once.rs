@@ -125,6 +125,9 @@ async fn a_project_that_is_closed_under_wishes_keeps_what_it_answered() {
     let project = open(ground.path()).await;
     assert!(project.look(|state| *state == kept));
     project.close().await;
+    let patch = TaskPatch { title: Some("Too late".to_owned()), ..TaskPatch::default() };
+    let late = project.wish(Actor::User, Op::UpdateTask { task: root, patch }).await;
+    assert_eq!(late, Err(WishError::Closed), "also where nobody was at work");
 }
 
 async fn send_until_closed(project: Project, root: TaskId, sender: u64) -> Vec<String> {
