@@ -121,7 +121,8 @@ impl Agents {
     fn release_locks(&self, worktree: &Worktree) {
         let mut visited = self.inner.visited.lock().unwrap_or_else(PoisonError::into_inner);
         if visited.insert(worktree.task) {
-            for lock in worktree::release_locks(&self.surroundings().repository, worktree) {
+            let stand_in = Shared::stand_in(&self.scratch(worktree.task));
+            for lock in worktree::release_locks(&self.surroundings().repository, worktree, &stand_in) {
                 tracing::info!(lock = %lock.display(), "removed a lock that git had left");
             }
         }

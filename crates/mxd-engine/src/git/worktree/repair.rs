@@ -57,14 +57,14 @@ fn aside_of(folder: &Path) -> PathBuf {
     folder.with_file_name(name)
 }
 
-/// Removes the locks that git left in a worktree, and on its branches, when it died with the daemon: nobody who works
-/// there could do anything with git any more. Where somebody lives they stay, because they may be in use. Tells which
+/// Removes the locks that git left in a worktree, on its branches, and in what its agent sees in the place of the shared
+/// folder, when it died with the daemon: nobody who works there could do anything with git any more. Where somebody lives they stay, because they may be in use. Tells which
 /// ones are gone.
 #[must_use]
-pub fn release_locks(repository: &Repository, worktree: &Worktree) -> Vec<PathBuf> {
+pub fn release_locks(repository: &Repository, worktree: &Worktree, stand_in: &Path) -> Vec<PathBuf> {
     let branches = repository.common().join("refs/heads").join(worktree.branches());
     let left: Vec<PathBuf> =
-        [&worktree.own, &branches].into_iter().flat_map(|folder| locks(folder)).collect();
+        [&worktree.own, &branches, stand_in].into_iter().flat_map(|folder| locks(folder)).collect();
     if left.is_empty() || !inhabitants(&worktree.folder).is_empty() {
         return Vec::new();
     }

@@ -28,6 +28,11 @@ pub struct Repository {
 const FILES: &[&str] = &["HEAD", "config", "packed-refs", "shallow", "description"];
 
 impl Repository {
+    /// The folder that an agent with this scratch folder sees in the place of the shared one, where that can be arranged.
+    pub fn stand_in(scratch: &Path) -> PathBuf {
+        scratch.join("git")
+    }
+
     /// Lets the agent look at the repository, add objects, and move its own branches.
     pub(super) fn give(&self, to: (Level, Access), scratch: &Path, policy: &mut Policy) -> io::Result<()> {
         let (common, own) = (real(&self.common)?, real(&self.own)?);
@@ -47,7 +52,7 @@ impl Repository {
             make_file(&folder.join(".keep"))?;
         }
         match to.0 {
-            Level::Full => show_through(&common, &scratch.join("git"), policy)?,
+            Level::Full => show_through(&common, &Self::stand_in(scratch), policy)?,
             Level::Landlock | Level::Off => policy.read.push(common.clone()),
         }
         policy.read.extend(pointers(&own)?);
