@@ -63,8 +63,7 @@ fn aside_of(folder: &Path) -> PathBuf {
 #[must_use]
 pub fn release_locks(repository: &Repository, worktree: &Worktree, stand_in: &Path) -> Vec<PathBuf> {
     let branches = repository.common().join("refs/heads").join(worktree.branches());
-    let left: Vec<PathBuf> =
-        [&worktree.own, &branches, stand_in].into_iter().flat_map(|folder| locks(folder)).collect();
+    let left: Vec<PathBuf> = [&worktree.own, &branches, stand_in].into_iter().flat_map(locks).collect();
     if left.is_empty() || !inhabitants(&worktree.folder).is_empty() {
         return Vec::new();
     }
