@@ -106,25 +106,32 @@ impl App {
 
     /// A registered project, whether it is open or not.
     pub(crate) fn registered(&self, id: &str) -> Answer<Registered> {
-        let id: ProjectId = id.parse().map_err(|error: mxd_core::id::ParseIdError| {
-            Fault::not_found("unknown_project", format!("there is no such project: {error}"))
-                .hint("List the projects and copy the id.")
-        })?;
-        Ok(self.home.project(id)?)
+        Ok(self.home.project(parse(id)?)?)
     }
 
     /// An open project. One that is being restarted is waited for.
     pub(crate) async fn project(&self, id: &str) -> Answer<Project> {
-        open(&mut self.registered(id)?).await
+        match self.home.open_project(parse(id)?) {
+            Some(project) => Ok(project),
+            None => open(&mut self.registered(id)?).await,
+        }
     }
 
     /// An open project with its feed, which has counted everything.
     pub(crate) async fn fed(&self, id: &str) -> Answer<(Project, Arc<Feed>)> {
-        let mut registered = self.registered(id)?;
-        let project = open(&mut registered).await?;
-        let feed = self.feeds.of(&registered);
-        feed.caught_up(&project).await;
+        let project = self.project(id).await?;
+        let feed = self.feed(&project).await?;
         Ok((project, feed))
+    }
+
+    /// The feed of an open project. It has counted everything.
+    pub(crate) async fn feed(&self, project: &Project) -> Answer<Arc<Feed>> {
+        let feed = match self.feeds.find(project.id()) {
+            Some(feed) => feed,
+            None => self.feeds.of(&self.home.project(project.id())?),
+        };
+        feed.caught_up(project).await;
+        Ok(feed)
     }
 
     /// Where a client that knows everything up to this commit goes on.
@@ -141,6 +148,13 @@ impl App {
                 .retry_after(5)
         })
     }
+}
+
+fn parse(id: &str) -> Answer<ProjectId> {
+    id.parse().map_err(|error: mxd_core::id::ParseIdError| {
+        Fault::not_found("unknown_project", format!("there is no such project: {error}"))
+            .hint("List the projects and copy the id.")
+    })
 }
 
 async fn open(registered: &mut Registered) -> Answer<Project> {

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 
 use axum::extract::{FromRequestParts, MatchedPath, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
@@ -23,6 +23,11 @@ pub(crate) const COOKIE: &str = "mxd_session";
 const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
                    font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
                    frame-ancestors 'none'";
+
+/// What an answer that is only data may do, if a browser shows it by itself: nothing.
+const CSP_OF_DATA: &str = "default-src 'none'; frame-ancestors 'none'";
+
+const CORP: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// By which names the daemon is called.
 #[derive(Debug, Clone)]
@@ -97,6 +102,7 @@ fn stranger() -> Fault {
 pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
     app.count_request();
     // Only the pattern of the path: names that people chose, and what stands behind it, are not written.
+    let is_route = request.extensions().get::<MatchedPath>().is_some();
     let asked = tracing::enabled!(tracing::Level::DEBUG).then(|| {
         let path = request.extensions().get::<MatchedPath>().map(|path| path.as_str().to_owned());
         (request.method().clone(), path.unwrap_or_else(|| "the page".to_owned()), clock::now())
@@ -110,6 +116,9 @@ pub(crate) async fn guard(State(app): State<App>, request: Request, next: Next) 
         tracing::debug!(%method, path, status = response.status().as_u16(), ms, "answered");
     }
     harden(response.headers_mut());
+    if !is_route {
+        harden_page(response.headers_mut());
+    }
     response
 }
 
@@ -118,8 +127,8 @@ fn admit(app: &App, request: Request) -> Answer<Request> {
     app.doorway.check_host(&parts)?;
     app.doorway.check_origin(&parts.headers)?;
     let visitor = recognise(app, &parts)?;
-    let path = parts.extensions.get::<MatchedPath>().map(|path| path.as_str().to_owned());
-    if !is_open(app, &parts.method, path.as_deref()) {
+    let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
+    if !is_open(app, &parts.method, path) {
         if visitor.is_none() {
             return Err(stranger());
         }
@@ -203,17 +212,23 @@ fn stream_visitor(app: &App, parts: &Parts) -> Option<Visitor> {
     holds.then_some(Visitor { who: Who::Stream })
 }
 
+/// What every answer carries.
 fn harden(headers: &mut HeaderMap) {
     if !headers.contains_key(header::CONTENT_SECURITY_POLICY) {
-        headers.insert(header::CONTENT_SECURITY_POLICY, fixed(CSP));
+        headers.insert(header::CONTENT_SECURITY_POLICY, fixed(CSP_OF_DATA));
     }
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, fixed("no-store"));
     }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, fixed("nosniff"));
+    headers.insert(CORP, fixed("same-origin"));
+}
+
+/// What the page carries besides, and whatever else is no route: it runs, has links, and could be put into a frame.
+fn harden_page(headers: &mut HeaderMap) {
+    headers.insert(header::CONTENT_SECURITY_POLICY, fixed(CSP));
     headers.insert(header::X_FRAME_OPTIONS, fixed("DENY"));
     headers.insert(header::REFERRER_POLICY, fixed("no-referrer"));
     headers.insert("cross-origin-opener-policy", fixed("same-origin"));
-    headers.insert("cross-origin-resource-policy", fixed("same-origin"));
     headers.insert("permissions-policy", fixed("camera=(), microphone=(), geolocation=()"));
 }

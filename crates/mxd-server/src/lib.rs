@@ -18,6 +18,7 @@ mod listen;
 mod mcp;
 mod metrics;
 mod page;
+mod patience;
 mod routes;
 mod take;
 mod telemetry;

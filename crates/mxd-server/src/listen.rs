@@ -8,7 +8,7 @@ use axum::Router;
 use axum::body::Body;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::limits;
+use crate::patience::Patience;
 
 /// How long to wait when the system has no room for another connection.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -66,11 +67,12 @@ async fn connected(stream: TcpStream, router: Router, end: CancellationToken) {
         router.clone().oneshot(request.map(Body::new))
     });
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(limits::HEAD_PATIENCE);
+    builder.timer(Patience::default()).header_read_timeout(limits::HEAD_PATIENCE);
     builder.max_buf_size(limits::HEAD_BYTES);
     let connection = builder.serve_connection(TokioIo::new(stream), answer);
     tokio::pin!(connection);
     tokio::select! {
+        biased;
         _broken = &mut connection => return,
         () = end.cancelled() => connection.as_mut().graceful_shutdown(),
     }

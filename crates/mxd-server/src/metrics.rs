@@ -34,7 +34,7 @@ pub(crate) fn census(app: &App) -> Census {
         census.projects += 1;
         match registered.now() {
             Standing::Open(project) => {
-                census.commits += project.through().borrow().0;
+                census.commits += project.head().0;
                 project.look(|state| {
                     for node in state.tree().nodes().values() {
                         let Some(task) = node.task() else { continue };

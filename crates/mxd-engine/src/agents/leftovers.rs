@@ -57,7 +57,7 @@ impl Agents {
             state.sessions().values().flat_map(Session::lineage).copied().collect::<BTreeSet<TaskId>>()
         };
         let needed = self.parts().shown.look(lineages);
-        let decided = *self.parts().shown.through().borrow();
+        let decided = self.parts().shown.head();
         let unwanted: Vec<TaskId> = thrown_away.difference(&needed).copied().collect();
         let log = self.parts().log.clone();
         let each = move || unwanted.into_iter().for_each(|task| remove::prune(&log, task, decided));

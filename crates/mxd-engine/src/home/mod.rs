@@ -244,6 +244,11 @@ impl Home {
         self.slots(|slots| slots.get(&id).map(Slot::shown)).ok_or(HomeError::Unknown { id })
     }
 
+    /// A project, if it is open: the short way for whoever has no use for the rest.
+    pub fn open_project(&self, id: ProjectId) -> Option<Project> {
+        self.slots(|slots| slots.get(&id)?.standing.borrow().project().cloned())
+    }
+
     /// Registers a folder: its log gets its root task, and it is in the list before this returns.
     ///
     /// # Errors

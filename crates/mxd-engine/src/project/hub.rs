@@ -53,6 +53,11 @@ impl Shown {
         look(&self.state.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// The last commit that is in it.
+    pub(crate) fn head(&self) -> Seq {
+        *self.through.borrow()
+    }
+
     /// Moves when what it shows has moved.
     pub(crate) fn through(&self) -> watch::Receiver<Seq> {
         self.through.subscribe()

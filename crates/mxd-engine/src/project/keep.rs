@@ -12,7 +12,7 @@ use crate::agents::Agents;
 /// Keeps what is shown. Called where nothing is shown meanwhile: by the loop, and when it has ended. What goes wrong
 /// costs the next start a moment, and nothing else.
 pub(super) async fn keep(log: &Arc<Log>, shown: &Shown, agents: &Agents) {
-    let through = *shown.through().borrow();
+    let through = shown.head();
     let fold = Fold { state: shown.look(State::clone), unwanted: agents.unwanted() };
     let log = Arc::clone(log);
     let kept = tokio::task::spawn_blocking(move || {

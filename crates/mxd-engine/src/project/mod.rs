@@ -166,7 +166,12 @@ impl Project {
         self.shared.shown.look(look)
     }
 
-    /// The last commit that [`Project::look`] knows, as a value to watch.
+    /// The last commit that [`Project::look`] knows.
+    pub fn head(&self) -> Seq {
+        self.shared.shown.head()
+    }
+
+    /// The same, as a value to watch.
     pub fn through(&self) -> watch::Receiver<Seq> {
         self.shared.shown.through()
     }

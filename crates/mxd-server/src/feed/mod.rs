@@ -11,7 +11,7 @@ mod tally;
 mod words;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 
 use bytes::Bytes;
 use mxd_core::commit::Seq;
@@ -69,10 +69,9 @@ impl Feeds {
 
     /// The feed of a project, begun if there is none.
     pub(crate) fn of(&self, registered: &Registered) -> Arc<Feed> {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        let id = registered.entry.id;
-        if let Some(feed) = all.get(&id).filter(|feed| !feed.end.is_cancelled()) {
-            return Arc::clone(feed);
+        let (mut all, id) = (self.all(), registered.entry.id);
+        if let Some(feed) = alive(&all, id) {
+            return feed;
         }
         let feed = Arc::new(Feed {
             epoch: Arc::clone(&self.epoch),
@@ -97,13 +96,26 @@ impl Feeds {
         feed
     }
 
+    /// The feed of a project, if it was begun.
+    pub(crate) fn find(&self, id: ProjectId) -> Option<Arc<Feed>> {
+        alive(&self.all(), id)
+    }
+
+    fn all(&self) -> MutexGuard<'_, HashMap<ProjectId, Arc<Feed>>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Ends all feeds, and with them all streams.
     pub(crate) async fn close(&self) {
         self.end.cancel();
         self.work.close();
         self.work.wait().await;
-        self.all.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.all().clear();
     }
+}
+
+fn alive(all: &HashMap<ProjectId, Arc<Feed>>, id: ProjectId) -> Option<Arc<Feed>> {
+    all.get(&id).filter(|feed| !feed.end.is_cancelled()).cloned()
 }
 
 impl Feed {
@@ -114,7 +126,10 @@ impl Feed {
 
     /// Waits until everything that is in the log now was counted.
     pub(crate) async fn caught_up(&self, project: &Project) {
-        let head = project.through().borrow().0;
+        let head = project.head().0;
+        if *self.through.borrow() >= head {
+            return;
+        }
         let mut through = self.through.subscribe();
         tokio::select! {
             () = self.end.cancelled() => {}

@@ -110,7 +110,7 @@ fn most(limit: Option<u32>) -> usize {
 }
 
 async fn page(app: &App, project: Project, whose: Whose, query: &EventsQuery) -> Answer<Given<Events>> {
-    let through = project.through().borrow().0;
+    let through = project.head().0;
     let most = most(query.limit);
     let extent = match query.after {
         Some(AfterName::Compact) => Extent::Summary(limits::MOST_PAGE_EVENTS),

@@ -289,7 +289,7 @@ async fn edit(State(app): State<App>, at: At, LargeInput(wish): LargeInput<Edit>
 async fn fork(State(app): State<App>, at: At, Input(wish): Input<Fork>) -> Answer<Given<Acted>> {
     let (project, task) = located(&app, &at).await?;
     let source = find(&project, &wish.source_task_id)?;
-    let head = *project.through().borrow();
+    let head = project.head();
     let op = Op::Session { task, op: SessionOp::Fork { source, head } };
     Acted::of(&app, project.wish(Actor::User, op).await).map(Given)
 }

@@ -104,7 +104,7 @@ fn tasks(state: &Tree, words: &str, most: usize) -> Vec<TaskHit> {
 }
 
 fn said(project: &Project, words: &str, most: usize) -> Result<Vec<LogHit>, mxd_store::ReadError> {
-    let head = project.through().borrow().0;
+    let head = project.head().0;
     let (mut hits, mut before) = (Vec::new(), head + 1);
     while hits.len() < most && before > 1 && head.saturating_sub(before) < limits::SEARCH_COMMITS {
         let after = before.saturating_sub(STEP + 1);

@@ -179,7 +179,7 @@ struct DeleteQuery {
 async fn list(State(app): State<App>, Path(project): Path<String>) -> Answer<Given<Tasks>> {
     let (project, feed) = app.fed(&project).await?;
     // Read before the state, so that nothing is missed by whoever goes on from it.
-    let through = project.through().borrow().0;
+    let through = project.head().0;
     let tally = feed.tally();
     let (tasks, root_id) = project.look(|state| {
         let nodes = state.tree().nodes().values();
@@ -190,8 +190,8 @@ async fn list(State(app): State<App>, Path(project): Path<String>) -> Answer<Giv
 }
 
 /// A task as it is now, whole.
-pub(crate) async fn shown(app: &App, project: &str, task: TaskId) -> Answer<TaskView> {
-    let (project, feed) = app.fed(project).await?;
+pub(crate) async fn shown(app: &App, project: &Project, task: TaskId) -> Answer<TaskView> {
+    let feed = app.feed(project).await?;
     let tally = feed.tally();
     let view = project
         .look(|state| state.tree().get(task).map(|node| TaskView::of(state, &tally, node, Detail::Whole)));
@@ -210,7 +210,7 @@ async fn create(
     };
     let made = project.wish(Actor::User, creation(&project, wish, parent)?).await?;
     let node = made.node.ok_or_else(|| Fault::internal("a task was created and has no id"))?;
-    shown(&app, &id, node).await.map(Made)
+    shown(&app, &project, node).await.map(Made)
 }
 
 fn creation(project: &Project, wish: TaskWish, parent: TaskId) -> Answer<Op> {
@@ -245,8 +245,8 @@ fn found(project: &Project, given: &[String]) -> Answer<Vec<TaskId>> {
 }
 
 async fn get(State(app): State<App>, at: Path<(String, String)>) -> Answer<Given<TaskView>> {
-    let (_, task) = located(&app, &at).await?;
-    shown(&app, &at.0.0, task).await.map(Given)
+    let (project, task) = located(&app, &at).await?;
+    shown(&app, &project, task).await.map(Given)
 }
 
 async fn patch(
@@ -263,7 +263,7 @@ async fn patch(
             Err(error) => return Err(error.into()),
         }
     }
-    shown(&app, &at.0.0, task).await.map(Given)
+    shown(&app, &project, task).await.map(Given)
 }
 
 fn changes(project: &Project, task: TaskId, patch: TaskPatch) -> Answer<Vec<Op>> {
@@ -312,7 +312,7 @@ async fn reorder(
         Ok(_) | Err(WishError::Refused(Refusal::NothingToChange { .. })) => {}
         Err(error) => return Err(error.into()),
     }
-    shown(&app, &at.0.0, node).await.map(Given)
+    shown(&app, &project, node).await.map(Given)
 }
 
 async fn delete(

@@ -304,8 +304,12 @@ async fn answers_keep_browsers_from_being_helpful() {
         };
         assert!(header("content-security-policy").contains("default-src 'none'"), "{path}");
         assert_eq!(header("x-content-type-options"), "nosniff");
-        assert_eq!(header("x-frame-options"), "DENY");
-        assert_eq!(header("referrer-policy"), "no-referrer");
+        assert!(header("content-security-policy").contains("frame-ancestors 'none'"), "{path}");
+        assert_eq!(header("cross-origin-resource-policy"), "same-origin");
+        if !["/health", "/projects"].contains(&path) {
+            assert_eq!(header("x-frame-options"), "DENY");
+            assert_eq!(header("referrer-policy"), "no-referrer");
+        }
         assert_eq!(answer.headers().get("access-control-allow-origin"), None);
     }
     stage.end().await;
