@@ -24,6 +24,8 @@ pub enum Chunk {
     End {
         /// Why the model stopped.
         stop: Stop,
+        /// Which model answered, as its server calls it, if it says so. What was asked for may be only a name for it.
+        model: Option<String>,
     },
 }
 

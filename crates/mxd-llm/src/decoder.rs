@@ -112,6 +112,11 @@ impl WireDecoder {
     }
 }
 
+/// The name of the model that answers, if what a server says can be one.
+pub(crate) fn model_name(told: Option<String>) -> Option<String> {
+    told.filter(|name| !name.is_empty() && name.len() <= limits::MODEL_NAME_BYTES)
+}
+
 /// An event's data.
 pub(crate) fn parse<'a, T: Deserialize<'a>>(data: &'a str) -> Result<T, LlmError> {
     serde_json::from_str(data).map_err(|error| {

@@ -17,6 +17,9 @@ pub const ERROR_BODY_WAIT: Duration = Duration::from_secs(5);
 /// Characters of a server's message that an error keeps.
 pub const MESSAGE_CHARS: usize = 2_000;
 
+/// Bytes of the name by which a server calls the model that answers; a longer one is none.
+pub const MODEL_NAME_BYTES: usize = 256;
+
 /// Pages of a model list that are asked for.
 pub const LIST_PAGES: usize = 20;
 

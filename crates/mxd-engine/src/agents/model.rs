@@ -25,6 +25,8 @@ pub(super) struct Heard {
     /// Text that has come and is not finished: kept when the call is broken off, because the user has read it.
     begun: String,
     usage: Usage,
+    /// Which model says it, as its server calls it.
+    model: Option<String>,
 }
 
 /// What a call costs that was never made.
@@ -82,7 +84,10 @@ pub(super) async fn hear_out(
     let mut heard = Heard::default();
     let ended = loop {
         match stream.next().await {
-            Some(Ok(Chunk::End { stop })) => break Ok(StopReason::from(stop)),
+            Some(Ok(Chunk::End { stop, model })) => {
+                heard.model = model;
+                break Ok(StopReason::from(stop));
+            }
             Some(Ok(chunk)) => {
                 watch(&chunk);
                 heard.take(chunk);
@@ -172,12 +177,12 @@ impl Agents {
             }
         };
         let price = heard.price(&model.model);
-        let Heard { items, usage, .. } = heard;
+        let Heard { items, usage, model: named, .. } = heard;
         let refreshed = match purpose {
             TurnPurpose::Work => None,
             TurnPurpose::Summary => self.refresh(task, &desk, &items).await.map(Box::new),
         };
-        Ok(Answer { turn, items, stop, usage: usage.into(), cost: price, refreshed })
+        Ok(Answer { turn, items, stop, model: named, usage: usage.into(), cost: price, refreshed })
     }
 
     /// Shows what comes of an answer while it comes. Nobody reads half a summary.

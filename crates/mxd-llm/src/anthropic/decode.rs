@@ -7,7 +7,7 @@ use mxd_core::prompt::{Block, CacheTtl, RedactedThinking, Thinking};
 use super::wire::{self, Delta, Event, StartedBlock};
 use crate::chunk::{Chunk, Stop, Usage};
 use crate::classify::from_code;
-use crate::decoder::{Out, Progress, parse, protocol};
+use crate::decoder::{Out, Progress, model_name, parse, protocol};
 use crate::error::LlmError;
 use crate::limits;
 use crate::malformed::tool_call;
@@ -20,6 +20,7 @@ pub(crate) struct Decoder {
     open: BTreeMap<u32, Open>,
     usage: Usage,
     stop: Option<Stop>,
+    model: Option<String>,
 }
 
 /// A block that is not finished.
@@ -39,13 +40,18 @@ enum Open {
 
 impl Decoder {
     pub(crate) fn new(ttl: CacheTtl) -> Self {
-        Self { ttl, open: BTreeMap::new(), usage: Usage::default(), stop: None }
+        Self { ttl, open: BTreeMap::new(), usage: Usage::default(), stop: None, model: None }
     }
 
     pub(crate) fn event(&mut self, event: &SseEvent, out: Out<'_>) -> Result<Progress, LlmError> {
         let event: Event<'_> = parse(&event.data)?;
         match &*event.kind {
-            "message_start" => self.use_tokens(event.message.and_then(|message| message.usage), out),
+            "message_start" => {
+                if let Some(message) = event.message {
+                    self.model = model_name(message.model);
+                    self.use_tokens(message.usage, out);
+                }
+            }
             "content_block_start" => self.start(event.index, event.content_block.unwrap_or_default(), out)?,
             "content_block_delta" => self.grow(event.index, event.delta.unwrap_or_default(), out),
             "content_block_stop" => self.finish(event.index, out)?,
@@ -56,7 +62,7 @@ impl Decoder {
             }
             "message_stop" => {
                 let stop = self.stop.take().unwrap_or_else(|| Stop::Other("none".to_owned()));
-                out.push(Chunk::End { stop });
+                out.push(Chunk::End { stop, model: self.model.take() });
                 return Ok(Progress::Complete);
             }
             "error" => {

@@ -121,6 +121,8 @@ pub(super) struct Event<'a> {
 #[derive(Deserialize)]
 pub(super) struct Message {
     #[serde(default)]
+    pub(super) model: Option<String>,
+    #[serde(default)]
     pub(super) usage: Option<Usage>,
 }
 

@@ -6,7 +6,7 @@ use super::calls::Calls;
 use super::wire::{self, Choice, Delta, Piece};
 use crate::chunk::{Chunk, Stop, Usage};
 use crate::classify::from_code;
-use crate::decoder::{Out, Progress, parse};
+use crate::decoder::{Out, Progress, model_name, parse};
 use crate::error::LlmError;
 use crate::sse::SseEvent;
 
@@ -19,6 +19,7 @@ pub(crate) struct Decoder {
     refused: bool,
     calls: Calls,
     stop: Option<Stop>,
+    model: Option<String>,
 }
 
 impl Decoder {
@@ -30,6 +31,7 @@ impl Decoder {
             refused: false,
             calls: Calls::default(),
             stop: None,
+            model: None,
         }
     }
 
@@ -42,9 +44,13 @@ impl Decoder {
             self.hung_up(out);
             return Ok(Progress::Complete);
         }
-        let piece: Piece = parse(&event.data)?;
+        let piece: Piece<'_> = parse(&event.data)?;
         if let Some(error) = piece.error {
             return Err(broken_off(&error));
+        }
+        if self.model.is_none() {
+            let told = piece.model.and_then(|told| serde_json::from_str(told.get()).ok());
+            self.model = model_name(told);
         }
         for choice in piece.choices.into_iter().flatten().filter(|choice| choice.index == 0) {
             self.choice(choice, out)?;
@@ -59,7 +65,7 @@ impl Decoder {
     pub(crate) fn hung_up(&mut self, out: Out<'_>) -> bool {
         match self.stop.take() {
             Some(stop) => {
-                out.push(Chunk::End { stop });
+                out.push(Chunk::End { stop, model: self.model.take() });
                 true
             }
             None => false,

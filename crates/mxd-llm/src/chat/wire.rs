@@ -2,6 +2,7 @@
 
 use mxd_core::raw::RawJson;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 /// What stands before the messages.
 #[derive(Serialize)]
@@ -95,7 +96,10 @@ pub(super) struct CalledFunction<'a> {
 
 /// A piece of the stream.
 #[derive(Deserialize)]
-pub(super) struct Piece {
+pub(super) struct Piece<'a> {
+    /// Every piece says it, and once is enough.
+    #[serde(borrow, default)]
+    pub(super) model: Option<&'a RawValue>,
     #[serde(default)]
     pub(super) choices: Option<Vec<Choice>>,
     #[serde(default)]

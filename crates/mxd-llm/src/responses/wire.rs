@@ -88,6 +88,8 @@ pub(super) struct Event<'a> {
 #[derive(Deserialize)]
 pub(super) struct Response {
     #[serde(default)]
+    pub(super) model: Option<String>,
+    #[serde(default)]
     pub(super) output: Vec<RawJson>,
     #[serde(default)]
     pub(super) usage: Option<Usage>,

@@ -62,7 +62,7 @@ async fn ask(provider: &Provider, request: EncodedRequest) -> (Vec<Block>, Stop)
     while let Some(chunk) = stream.next().await {
         match chunk.unwrap() {
             Chunk::Item(block) => blocks.push(block),
-            Chunk::End { stop: end } => stop = Some(end),
+            Chunk::End { stop: end, .. } => stop = Some(end),
             Chunk::TextDelta(_) | Chunk::ThinkingDelta(_) | Chunk::Usage(_) => {}
             Chunk::Retrying(again) => panic!("{again:?}"),
         }

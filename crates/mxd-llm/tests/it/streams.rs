@@ -28,7 +28,7 @@ fn items(wire: Wire, name: &str) -> Vec<Chunk> {
 
 fn stop(wire: Wire, name: &str) -> Stop {
     match items(wire, name).pop() {
-        Some(Chunk::End { stop }) => stop,
+        Some(Chunk::End { stop, .. }) => stop,
         other => panic!("{wire}/{name} ends with {other:?}"),
     }
 }

@@ -150,7 +150,7 @@ async fn ask(provider: &Provider, request: EncodedRequest) -> Result<Answer, Llm
             Chunk::ThinkingDelta(_) => {}
             Chunk::Item(block) => answer.blocks.push(block),
             Chunk::Usage(usage) => answer.usage = usage,
-            Chunk::End { stop } => answer.stop = Some(stop),
+            Chunk::End { stop, .. } => answer.stop = Some(stop),
             Chunk::Retrying(again) => panic!("{again:?}"),
         }
     }

@@ -236,6 +236,8 @@ impl Tracer {
             ("gen_ai.response.finish_reasons", Attribute::Texts(vec![reason(&ended.stop_reason)])),
             ("mxd.turn", Attribute::Number(turn.turn)),
         ]);
+        let answered = ended.model.clone();
+        attributes.extend(answered.map(|model| ("gen_ai.response.model", Attribute::Text(model))));
         if turn.purpose == TurnPurpose::Summary {
             attributes.push(("mxd.purpose", Attribute::Text("summary".to_owned())));
         }

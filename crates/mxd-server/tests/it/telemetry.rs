@@ -158,6 +158,7 @@ async fn a_collector_is_told_of_agents_model_calls_and_tools_and_not_what_was_sa
     let said = attributes(chats[0]);
     assert_eq!(said["gen_ai.provider.name"], "anthropic");
     assert_eq!(said["gen_ai.response.finish_reasons"], json!(["tool_use"]));
+    assert_eq!(said["gen_ai.response.model"], json!(model), "the scripted model has no other name");
     let tokens = |span: &Value, kind: &str| {
         text(&attributes(span)[&format!("gen_ai.usage.{kind}_tokens")]).parse::<u64>().unwrap()
     };

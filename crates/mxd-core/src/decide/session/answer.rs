@@ -25,7 +25,7 @@ pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Re
     if asking.purpose == TurnPurpose::Summary && !broken_off {
         return compact::summarised(turn, answer);
     }
-    let Answer { items, stop, usage, cost, .. } = answer;
+    let Answer { items, stop, model, usage, cost, .. } = answer;
     let summarising = asking.purpose == TurnPurpose::Summary;
     let made: Vec<ToolCall> = items.iter().filter_map(AnswerItem::call).cloned().collect();
     let written = match asking.purpose {
@@ -36,7 +36,7 @@ pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Re
         TurnPurpose::Work => write_down(turn, items),
     };
     let ended = if broken_off { StopReason::Cancelled } else { stop.clone() };
-    end_turn_with(turn, Ending { stop: ended, usage, cost }, written);
+    end_turn_with(turn, Ending { stop: ended, model, usage, cost }, written);
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }
@@ -53,6 +53,7 @@ pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Re
 /// What is known about a model call when it has ended.
 pub(super) struct Ending {
     pub(super) stop: StopReason,
+    pub(super) model: Option<String>,
     pub(super) usage: Usage,
     pub(super) cost: Cost,
 }
@@ -63,7 +64,7 @@ pub(super) fn end_turn(turn: &mut Turn<'_, '_>, ending: Ending) {
 }
 
 fn end_turn_with(turn: &mut Turn<'_, '_>, ending: Ending, written: Written) {
-    let Ending { stop, usage, cost } = ending;
+    let Ending { stop, model, usage, cost } = ending;
     // What was said before the usage was known, or without it ever being known, is not in it.
     let is_counted = usage != Usage::default() && stop != StopReason::Cancelled;
     let answer_bytes = if is_counted { 0 } else { u64::try_from(written.bytes).unwrap_or(u64::MAX) };
@@ -72,7 +73,7 @@ fn end_turn_with(turn: &mut Turn<'_, '_>, ending: Ending, written: Written) {
         Cost::Unknown => (money::reserved(turn), true, Settling::All),
     };
     let calls = written.calls;
-    turn.emit(TurnEnded { stop_reason: stop, usage, cost_usd, cost_unknown, answer_bytes, calls });
+    turn.emit(TurnEnded { stop_reason: stop, model, usage, cost_usd, cost_unknown, answer_bytes, calls });
     money::settle(turn, settling);
 }
 
@@ -203,7 +204,7 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
     if !broken_off {
         turn.error(&failure.class, failure.message, failure.advice);
     }
-    end_turn(turn, Ending { stop: stop_reason, usage, cost });
+    end_turn(turn, Ending { stop: stop_reason, model: None, usage, cost });
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }
@@ -256,7 +257,7 @@ pub(super) fn retry(turn: &mut Turn<'_, '_>, failed: u64) -> Result<(), Refusal>
 pub(super) fn lost(turn: &mut Turn<'_, '_>) {
     let summarising = turn.session.asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
     let usage = Usage::default();
-    end_turn(turn, Ending { stop: StopReason::Cancelled, usage, cost: Cost::Unknown });
+    end_turn(turn, Ending { stop: StopReason::Cancelled, model: None, usage, cost: Cost::Unknown });
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }

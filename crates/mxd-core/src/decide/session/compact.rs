@@ -153,7 +153,10 @@ pub(super) fn summarised(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), 
     };
     let was_resting = turn.session.resting_before;
     let saved_tokens = turn.session.context.tokens;
-    answer::end_turn(turn, Ending { stop: answer.stop, usage: answer.usage, cost: answer.cost });
+    answer::end_turn(
+        turn,
+        Ending { stop: answer.stop, model: answer.model, usage: answer.usage, cost: answer.cost },
+    );
     turn.emit(CompactMarker { checkpoint: refreshed.checkpoint, saved_tokens });
     turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     turn.emit(refreshed.config);

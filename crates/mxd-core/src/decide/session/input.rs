@@ -171,6 +171,8 @@ pub struct Answer {
     pub items: Vec<AnswerItem>,
     /// Why it stopped.
     pub stop: StopReason,
+    /// Which model it is, as its server calls it.
+    pub model: Option<String>,
     /// What it used.
     pub usage: Usage,
     /// What that cost.

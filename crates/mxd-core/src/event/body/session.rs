@@ -34,6 +34,9 @@ pub enum TurnPurpose {
 pub struct TurnEnded {
     /// Why the model stopped.
     pub stop_reason: StopReason,
+    /// Which model answered, where its server says so; what was asked for may be only a name for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// What it used.
     pub usage: Usage,
     /// What that cost.

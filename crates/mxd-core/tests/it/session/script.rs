@@ -98,7 +98,7 @@ pub(crate) fn done(call: &str, status: &str) -> AnswerItem {
 }
 
 pub(crate) fn answer(turn: u64, items: Vec<AnswerItem>, stop: StopReason) -> Answer {
-    Answer { turn, items, stop, usage: USED, cost: Cost::Known(cents(1)), refreshed: None }
+    Answer { turn, items, stop, model: None, usage: USED, cost: Cost::Known(cents(1)), refreshed: None }
 }
 
 /// The answer to a wish for a summary.
