@@ -1,7 +1,7 @@
 //! The bytes of a response become chunks, whatever the wire.
 
 use mxd_core::prompt::CacheTtl;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use crate::chunk::Chunk;
 use crate::error::{Class, LlmError};
@@ -115,6 +115,12 @@ impl WireDecoder {
 /// The name of the model that answers, if what a server says can be one.
 pub(crate) fn model_name(told: Option<String>) -> Option<String> {
     told.filter(|name| !name.is_empty() && name.len() <= limits::MODEL_NAME_BYTES)
+}
+
+/// The same where it is read: whatever else stands in its place is no reason to lose an answer.
+pub(crate) fn named<'a, D: Deserializer<'a>>(told: D) -> Result<Option<String>, D::Error> {
+    let told = serde_json::Value::deserialize(told)?;
+    Ok(model_name(told.as_str().map(str::to_owned)))
 }
 
 /// An event's data.

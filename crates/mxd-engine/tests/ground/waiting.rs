@@ -169,7 +169,7 @@ fn whole(turn: u64, item: AnswerItem) -> Answer {
         _ => StopReason::EndTurn,
     };
     let (usage, cost) = (Usage::default(), Cost::Known(Usd::ZERO));
-    Answer { turn, items: vec![item], stop, usage, cost, refreshed: None }
+    Answer { turn, items: vec![item], stop, model: None, usage, cost, refreshed: None }
 }
 
 fn settled(call: ToolCallId) -> Settled {

@@ -7,7 +7,7 @@ use mxd_core::prompt::{Block, CacheTtl, RedactedThinking, Thinking};
 use super::wire::{self, Delta, Event, StartedBlock};
 use crate::chunk::{Chunk, Stop, Usage};
 use crate::classify::from_code;
-use crate::decoder::{Out, Progress, model_name, parse, protocol};
+use crate::decoder::{Out, Progress, parse, protocol};
 use crate::error::LlmError;
 use crate::limits;
 use crate::malformed::tool_call;
@@ -48,7 +48,7 @@ impl Decoder {
         match &*event.kind {
             "message_start" => {
                 if let Some(message) = event.message {
-                    self.model = model_name(message.model);
+                    self.model = message.model;
                     self.use_tokens(message.usage, out);
                 }
             }

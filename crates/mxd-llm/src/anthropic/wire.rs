@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use mxd_core::raw::RawJson;
 use serde::{Deserialize, Serialize};
 
+use crate::decoder::named;
+
 /// What stands before the messages.
 #[derive(Serialize)]
 pub(super) struct Head<'a> {
@@ -120,7 +122,7 @@ pub(super) struct Event<'a> {
 
 #[derive(Deserialize)]
 pub(super) struct Message {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named")]
     pub(super) model: Option<String>,
     #[serde(default)]
     pub(super) usage: Option<Usage>,

@@ -6,7 +6,7 @@ use mxd_core::raw::RawJson;
 use super::wire::{self, ErrorBody, Event, Finished, FinishedCall, FinishedMessage, Part, Response};
 use crate::chunk::{Chunk, Stop, Usage};
 use crate::classify::from_code;
-use crate::decoder::{Out, Progress, model_name, parse, protocol};
+use crate::decoder::{Out, Progress, parse, protocol};
 use crate::error::LlmError;
 use crate::limits;
 use crate::malformed::tool_call;
@@ -109,7 +109,7 @@ impl Decoder {
         } else {
             Stop::EndTurn
         };
-        out.push(Chunk::End { stop, model: model_name(response.model) });
+        out.push(Chunk::End { stop, model: response.model });
         Ok(())
     }
 }

@@ -6,6 +6,8 @@ use mxd_core::raw::RawJson;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::decoder::named;
+
 /// What stands before the input.
 #[derive(Serialize)]
 pub(super) struct Head<'a> {
@@ -87,7 +89,7 @@ pub(super) struct Event<'a> {
 
 #[derive(Deserialize)]
 pub(super) struct Response {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "named")]
     pub(super) model: Option<String>,
     #[serde(default)]
     pub(super) output: Vec<RawJson>,
