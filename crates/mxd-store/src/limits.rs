@@ -9,6 +9,9 @@ pub const SEGMENT_BYTES: u64 = 16 * 1024 * 1024;
 /// Lines are found, read and compressed in blocks of about this many bytes.
 pub const BLOCK_BYTES: usize = 64 * 1024;
 
+/// Blank lines kept at the end of the open segment, which the next commits are written over.
+pub const ROOM_BYTES: usize = 64 * 1024;
+
 /// The longest line, and with it the largest commit. Larger bodies belong into blobs.
 pub const LINE_BYTES: usize = 4 * 1024 * 1024;
 

@@ -73,11 +73,11 @@ impl Daemon {
         made.split_off(1)
     }
 
-    /// How long the log of its project is.
-    pub(crate) fn log_bytes(&self) -> u64 {
+    /// How long the lines are in the log of its project, which ends with blank ones.
+    pub(crate) fn log_bytes(&self) -> usize {
         let folder = self.folder.join("data/projects").join(&self.project).join("log/log");
-        let files = std::fs::read_dir(folder).unwrap();
-        files.map(|file| file.unwrap().metadata().unwrap().len()).sum()
+        let files = std::fs::read_dir(folder).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
+        files.map(|text| text.trim_ascii_end().len()).sum()
     }
 
     /// What it holds of the machine's memory.

@@ -71,7 +71,7 @@ async fn run(scale: Scale) {
 async fn reading(daemon: &Daemon, bare: &bare::Bare, requests: usize) {
     let path = format!("/projects/{}/tasks/{}", daemon.project, daemon.root);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
-    for _round in 0..5 {
+    for _round in 0..9 {
         ours.push(client::storm((daemon.address, &daemon.token), &path, (WIDTH, requests)).await);
         theirs.push(client::storm((bare.address, ""), "/hello", (WIDTH, requests)).await);
     }
@@ -89,7 +89,7 @@ async fn posting(daemon: &Daemon, posts: usize) {
     let (log, mut client) = (daemon.log_bytes(), Lone::connect(daemon.address, &daemon.token));
     let body = json!({ "content": "A message of usual length." });
     assert_eq!(client.post(&paths[0], &body), 202);
-    let line = vec![b'x'; usize::try_from(daemon.log_bytes() - log).unwrap()];
+    let line = vec![b'x'; daemon.log_bytes() - log];
     let mut raw = std::fs::File::create(daemon.folder.join("raw")).unwrap();
     let measure = move || {
         let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -110,7 +110,7 @@ async fn posting(daemon: &Daemon, posts: usize) {
 }
 
 /// Rounds of the two sides in turns.
-const ROUNDS: usize = 3;
+const ROUNDS: usize = 9;
 
 async fn fan_out(daemon: &Daemon, bare: &bare::Bare, scale: &Scale) {
     let stream = format!("/events?projectId={}", daemon.project);

@@ -32,7 +32,10 @@ async fn blob(State(app): State<App>, Path((project, digest)): Path<(String, Str
     let mut response = Response::new(Body::from(bytes));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, fixed(kind));
-    headers.insert(header::CONTENT_SECURITY_POLICY, fixed("sandbox; default-src 'none'; frame-ancestors 'none'"));
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        fixed("sandbox; default-src 'none'; frame-ancestors 'none'"),
+    );
     headers.insert(header::CACHE_CONTROL, fixed("private, max-age=31536000, immutable"));
     if !kind.starts_with("image/") {
         headers.insert(header::CONTENT_DISPOSITION, fixed("attachment"));

@@ -28,7 +28,8 @@ pub fn export(disk: &dyn Disk, dir: &Path, out: &mut dyn Write) -> io::Result<u6
             for line in text.split_inclusive(|byte| *byte == b'\n') {
                 // Without its end, a line is still being written.
                 let Some(whole) = line.strip_suffix(b"\n") else { continue };
-                if Header::read(whole).is_none() {
+                // Blank lines are room for commits to come.
+                if !whole.is_empty() && Header::read(whole).is_none() {
                     out.write_all(line)?;
                     commits += 1;
                 }

@@ -155,8 +155,8 @@ impl Log {
         let file = disk.open_for_writing(&path).map_err(|error| OpenError::io(&path, error))?;
         let (len, next) = (booted.len, booted.next);
         let must_rotate = booted.outdated;
-        let tail =
-            Tail { file, number: active.number, len, next, dirty: false, must_rotate, buffer: Vec::new() };
+        let (number, dirty, buffer) = (active.number, false, Vec::new());
+        let tail = Tail { file, number, len, room: len, next, dirty, must_rotate, buffer };
         let shared = Arc::new_cyclic(|shared| Shared {
             blobs: Blobs::new(Arc::clone(&disk), layout.clone()),
             queue: Queue::default(),
@@ -249,6 +249,8 @@ impl Drop for Log {
     fn drop(&mut self) {
         self.shared.queue.close();
         self.shared.threads.end();
+        // The next one to open it would do it otherwise.
+        let _ = self.shared.lock_tail().close();
     }
 }
 

@@ -95,23 +95,28 @@ impl Ground<'_> {
         self.check_version(active, &found)?;
         let hole = found.holes.iter().find(|hole| hole.swallows_beyond(found.durable)).map(|hole| hole.start);
         let Some(offset) = hole.or(found.tail.map(|(start, _)| start)) else {
-            let empty = found.header.is_none() && found.seqs.is_none();
-            let next = if empty { self.begin(before, active)? } else { found.next().unwrap_or(1) };
-            return Ok((next, None));
+            if found.header.is_none() && found.seqs.is_none() {
+                return Ok((self.begin(before, active)?, None));
+            }
+            if let Some((end, _)) = found.room {
+                self.cut(active, end).map_err(failed)?;
+            }
+            return Ok((found.next().unwrap_or(1), None));
         };
-        let (bytes, kept) = self.set_apart(active, offset).map_err(failed)?;
+        let end = found.room.map(|(end, _)| end);
+        let (bytes, kept) = self.set_apart(active, offset, end).map_err(failed)?;
         let torn = Torn { path: path.clone(), offset, bytes, kept };
         if offset == 0 {
             return Ok((self.begin(before, active)?, Some(torn)));
         }
-        let cut = || {
-            let file = self.disk.open_for_writing(&path)?;
-            file.set_len(offset)?;
-            file.sync()?;
-            survey(self.disk, self.layout, active)
-        };
-        let left = cut().map_err(failed)?;
-        Ok((left.next().unwrap_or(1), Some(torn)))
+        let left = self.cut(active, offset).and_then(|()| survey(self.disk, self.layout, active));
+        Ok((left.map_err(failed)?.next().unwrap_or(1), Some(torn)))
+    }
+
+    fn cut(self, file: SegmentFile, len: u64) -> io::Result<()> {
+        let file = self.disk.open_for_writing(&self.path(file))?;
+        file.set_len(len)?;
+        file.sync()
     }
 
     /// Makes a segment that follows `before`; gives the number of its first commit.
@@ -136,10 +141,11 @@ impl Ground<'_> {
         Ok(Header { format: FORMAT, vocabulary, segment: new.number, first, previous })
     }
 
-    /// Copies the end of a segment into the quarantine, under a name that is free.
-    fn set_apart(self, file: SegmentFile, offset: u64) -> io::Result<(u64, PathBuf)> {
+    /// Copies the end of a segment, or what is before the room at its end, into the quarantine, under a name that is free.
+    fn set_apart(self, file: SegmentFile, offset: u64, end: Option<u64>) -> io::Result<(u64, PathBuf)> {
         let source = self.disk.open(&self.path(file))?;
-        let bytes = source.len()?.saturating_sub(offset);
+        let end = end.map_or_else(|| source.len(), Ok)?;
+        let bytes = end.saturating_sub(offset);
         let taken = self.disk.list(&self.layout.quarantine())?;
         let name = (1u64..)
             .map(|count| format!("{:06}-{offset}-{count}.torn", file.number))
@@ -150,7 +156,8 @@ impl Ground<'_> {
             let mut buffer = vec![0; COPY];
             let mut done = 0;
             while done < bytes {
-                let got = source.read_at(offset + done, &mut buffer)?;
+                let most = usize::try_from(bytes - done).map_or(COPY, |left| left.min(COPY));
+                let got = source.read_at(offset + done, &mut buffer[..most])?;
                 if got == 0 {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }

@@ -18,7 +18,7 @@ use super::Shared;
 use super::view::{Active, Closed};
 use crate::disk::{DiskFile, publish};
 use crate::error::AppendError;
-use crate::limits::{GROUP_BYTES, QUEUE_BYTES};
+use crate::limits::{GROUP_BYTES, QUEUE_BYTES, ROOM_BYTES};
 use crate::line::Draft;
 use crate::segment::header::{FORMAT, Header};
 use crate::segment::index::LineSpan;
@@ -175,6 +175,8 @@ pub(crate) struct Tail {
     pub(crate) number: u32,
     /// Everything before this is durable and sound.
     pub(crate) len: u64,
+    /// From `len` up to here there are blank lines.
+    pub(crate) room: u64,
     /// The number the next commit gets.
     pub(crate) next: u64,
     /// Whether a failed write may have left bytes after `len`.
@@ -185,11 +187,43 @@ pub(crate) struct Tail {
     pub(crate) buffer: Vec<u8>,
 }
 
+/// Blank lines: to anybody who reads the file they are nothing.
+static BLANK: [u8; ROOM_BYTES] = [b'\n'; ROOM_BYTES];
+
 impl Tail {
+    /// Makes room behind the next group, up to where the segment is full, if the group does not fit into the room there
+    /// is. What is written over blank lines does not change the length of the file, and making a new length durable
+    /// costs the disk a write more.
+    fn make_room(&mut self, group: u64, full: u64) {
+        let end = self.len + group;
+        let room = full.saturating_sub(end).min(ROOM_BYTES as u64);
+        if end <= self.room || room == 0 {
+            return;
+        }
+        let blank = usize::try_from(room).map_or(&BLANK[..], |room| &BLANK[..room]);
+        match self.file.write_at(end, blank) {
+            Ok(()) => self.room = end + room,
+            // A full disk has to have what was taken of it: the group is to be written, room or not.
+            Err(_) => {
+                let _ = self.file.set_len(self.room.max(self.len));
+            }
+        }
+    }
+
+    /// Takes the room away: whoever reads the file from now on finds commits, and nothing behind them.
+    pub(crate) fn close(&mut self) -> io::Result<()> {
+        if self.room > self.len {
+            self.file.set_len(self.len)?;
+            self.room = self.len;
+        }
+        Ok(())
+    }
+
     /// Takes away what a failed write may have left behind.
     fn clean(&mut self) -> io::Result<()> {
         if self.dirty {
             self.file.set_len(self.len)?;
+            self.room = self.len;
             self.file.sync()?;
             self.dirty = false;
         }
@@ -230,7 +264,7 @@ impl Shared {
         if size == 0 {
             return 0;
         }
-        let written = self.make_room(tail).and_then(|()| self.write(tail, &group));
+        let written = self.begin_group(tail).and_then(|()| self.write(tail, &group));
         match written {
             Ok(first) => {
                 for (seq, (_, answer)) in (first..).zip(group) {
@@ -249,7 +283,7 @@ impl Shared {
     }
 
     /// Clears the traces of a failed write, and begins a new segment when this one is full.
-    fn make_room(&self, tail: &mut Tail) -> io::Result<()> {
+    fn begin_group(&self, tail: &mut Tail) -> io::Result<()> {
         let full = tail.len >= self.options.segment_bytes;
         if full || tail.must_rotate { self.rotate(tail) } else { tail.clean() }
     }
@@ -266,6 +300,7 @@ impl Shared {
             spans.push(LineSpan { start: tail.len + start as u64, bytes, joined: false });
         }
         tail.dirty = true;
+        tail.make_room(tail.buffer.len() as u64, self.options.segment_bytes);
         if let Err(error) = tail.file.write_at(tail.len, &tail.buffer).and_then(|()| tail.file.sync()) {
             // If this fails too, the next append tries it again before it writes.
             let _ = tail.clean();
@@ -291,6 +326,8 @@ impl Shared {
     /// Closes the open segment and begins the next, whose first line carries the hash of this one.
     pub(crate) fn rotate(&self, tail: &mut Tail) -> io::Result<()> {
         tail.clean()?;
+        tail.close()?;
+        tail.file.sync()?;
         let log = self.layout.log();
         let (old, new) = (SegmentFile::plain(tail.number), SegmentFile::plain(tail.number + 1));
         let header = Header {
@@ -311,7 +348,8 @@ impl Shared {
                 Closed::new(old, tail.len, done.seqs).with_damage(done.damage).with_index(done.index);
             view.closed.insert(old.number, closed.into());
         }
-        (tail.file, tail.number, tail.len) = (file, new.number, line.len() as u64);
+        let len = line.len() as u64;
+        (tail.file, tail.number, tail.len, tail.room) = (file, new.number, len, len);
         tail.must_rotate = false;
         self.call_upkeep();
         Ok(())

@@ -44,6 +44,8 @@ pub(crate) struct Survey {
     pub(crate) holes: Vec<Hole>,
     /// Bytes that are not sound, with nothing sound behind them yet.
     pub(crate) tail: Option<(u64, u64)>,
+    /// Blank lines with nothing behind them yet: room for commits to come.
+    pub(crate) room: Option<(u64, u64)>,
     expected: Option<u64>,
     begun: bool,
     framed: Option<u64>,
@@ -73,6 +75,12 @@ impl Survey {
         }
         let mut start = 0;
         while start < text.len() {
+            let blank = text[start..].iter().take_while(|byte| **byte == b'\n').count();
+            if blank > 0 {
+                self.blank(span.text + start as u64, blank as u64);
+                start += blank;
+                continue;
+            }
             let newline = memchr::memchr(b'\n', &text[start..]).map(|length| start + length);
             let end = newline.unwrap_or(text.len());
             let next = newline.map_or(end, |newline| newline + 1);
@@ -107,6 +115,7 @@ impl Survey {
 
     fn accept(&mut self, line: &Line<'_>, place: Place) {
         self.begun = true;
+        self.fill_room();
         let spoiled = self.tail.take();
         let missing = self.expected.is_some_and(|expected| expected < line.seq);
         if spoiled.is_some() || missing {
@@ -149,9 +158,24 @@ impl Survey {
         }
     }
 
+    /// Notes blank lines.
+    fn blank(&mut self, start: u64, bytes: u64) {
+        self.begun = true;
+        let (start, before) = self.room.unwrap_or((start, 0));
+        self.room = Some((start, before + bytes));
+    }
+
+    /// Blank lines before something else are no room: something was to be there.
+    fn fill_room(&mut self) {
+        if let Some((start, bytes)) = self.room.take() {
+            self.spoil(start, bytes);
+        }
+    }
+
     /// Notes bad bytes; neighbours become one place.
     fn spoil(&mut self, start: u64, bytes: u64) {
         self.begun = true;
+        self.fill_room();
         self.tail = match self.tail {
             Some((from, _)) => Some((from, start + bytes - from)),
             None => Some((start, bytes)),

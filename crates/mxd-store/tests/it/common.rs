@@ -73,6 +73,14 @@ pub(crate) fn read_everything(log: &Log) -> Vec<Commit> {
     }
 }
 
+/// The text of the open segment without the blank lines at its end.
+pub(crate) fn without_room(mut text: Vec<u8>) -> Vec<u8> {
+    while text.ends_with(b"\n\n") {
+        text.pop();
+    }
+    text
+}
+
 /// The names in the log folder.
 pub(crate) fn segments(dir: &Path) -> Vec<String> {
     OsDisk.list(&dir.join("log")).unwrap()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mxd_store::disk::Disk;
 use mxd_store::{Damage, Log, ReadError, verify};
 
-use crate::common::{draft, manual, open_on, read_everything};
+use crate::common::{draft, manual, open_on, read_everything, without_room};
 use crate::dice::Dice;
 use crate::rounds::{seeds, size};
 use crate::sim::SimDisk;
@@ -51,13 +51,14 @@ fn grow(seed: u64, bytes: usize, mut each: impl FnMut(&Stage, &mut Dice)) {
     while written < bytes {
         let path = Path::new(ROOT).join(format!("log/{number:06}.jsonl"));
         log.append(draft(&format!("T{}", dice.below(5)), &words(&mut dice))).unwrap();
-        while disk.len(&path).unwrap() < SEGMENT {
+        while without_room(disk.bytes(&path)).len() < SEGMENT as usize {
             log.append(draft(&format!("T{}", dice.below(5)), &words(&mut dice))).unwrap();
         }
         log.upkeep().unwrap();
         // With the snapshot, opening concerns itself with the last segment only.
         log.save_snapshot(before, vec![]).unwrap();
-        let text = disk.bytes(&path);
+        let text = without_room(disk.bytes(&path));
+        disk.put(&path, text.clone());
         written += text.len();
         each(&Stage { disk: disk.copy(), path, text, before }, &mut dice);
         before = *log.head().borrow();

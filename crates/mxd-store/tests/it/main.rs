@@ -17,6 +17,7 @@ mod prune;
 mod reopened;
 #[path = "../../../../testing/fold.rs"]
 mod replay;
+mod room;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;
 mod sim;

@@ -62,8 +62,8 @@ fn what_a_boot_shows_is_durable_from_then_on() {
         log.append(draft("T", "one")).unwrap();
         disk.set_glitch(1, 2); // Written, not synced, not taken back.
         log.append(draft("T", "two")).unwrap_err();
-        drop(log);
         let disk = disk.after_kill();
+        drop(log);
         let (log, replayed) = on(&disk, manual(u64::MAX));
         assert_eq!((replayed.0.len(), *log.head().borrow()), (2, 2));
         drop(log);

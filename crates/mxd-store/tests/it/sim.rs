@@ -354,12 +354,18 @@ impl DiskFile for SimFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let mut world = self.disk.world();
         world.step()?;
-        let fits = world.space.map_or(bytes.len(), |space| bytes.len().min(space as usize));
+        let offset = offset as usize;
+        // Only what makes the file longer takes space.
+        let there = world.inodes[self.inode].now.len();
+        let reach = world.space.map_or(usize::MAX, |space| there + space as usize);
+        let fits = bytes.len().min(reach.saturating_sub(offset));
+        if fits == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         if let Some(space) = &mut world.space {
-            *space -= fits as u64;
+            *space -= (offset + fits).saturating_sub(there) as u64;
         }
         let inode = &mut world.inodes[self.inode];
-        let offset = offset as usize;
         inode.now.resize(inode.now.len().max(offset + fits), 0);
         inode.now[offset..offset + fits].copy_from_slice(&bytes[..fits]);
         inode.unsynced.push(Change::Write { offset, bytes: bytes[..fits].to_vec() });
@@ -369,6 +375,10 @@ impl DiskFile for SimFile {
     fn set_len(&self, len: u64) -> io::Result<()> {
         let mut world = self.disk.world();
         world.step()?;
+        let given_back = world.inodes[self.inode].now.len().saturating_sub(len as usize);
+        if let Some(space) = &mut world.space {
+            *space += given_back as u64;
+        }
         let inode = &mut world.inodes[self.inode];
         inode.now.resize(len as usize, 0);
         inode.unsynced.push(Change::SetLen(len as usize));
