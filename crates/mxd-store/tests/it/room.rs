@@ -124,4 +124,43 @@ fn a_disk_that_has_no_place_for_room_has_one_for_commits() {
         assert_eq!(log.append(draft("T", &"x".repeat(100))).unwrap(), count);
     }
     assert_eq!(read_everything(&log).len(), 10);
+    let text = disk.bytes(&first());
+    assert_eq!(text, without_room(text.clone()), "what could not be had whole is given back");
+    disk.set_space(None);
+    log.append(draft("T", "there is place again")).unwrap();
+    assert!(disk.bytes(&first()).ends_with(&[b'\n'; ROOM_BYTES]));
+}
+
+#[test]
+fn after_a_write_that_failed_there_is_room_again() {
+    let disk = SimDisk::default();
+    let (log, _) = on(&disk, u64::MAX);
+    log.append(draft("T", "one")).unwrap();
+    disk.set_glitch(1, 1); // Written, not synced.
+    log.append(draft("T", "refused")).unwrap_err();
+    let text = disk.bytes(&first());
+    assert_eq!(text, without_room(text.clone()), "what was refused is taken back, with everything behind it");
+    assert_eq!(log.append(draft("T", "two")).unwrap(), 2);
+    assert!(disk.bytes(&first()).ends_with(&[b'\n'; ROOM_BYTES]));
+}
+
+#[test]
+fn blank_lines_before_a_commit_are_damage() {
+    let disk = SimDisk::default();
+    let (log, _) = on(&disk, u64::MAX);
+    let ends: Vec<usize> = (0..3)
+        .map(|count| {
+            log.append(draft("T", &format!("number {count}"))).unwrap();
+            without_room(disk.bytes(&first())).len()
+        })
+        .collect();
+    drop(log);
+    let mut text = disk.bytes(&first());
+    text[ends[0]..ends[1]].fill(b'\n');
+    disk.put(&first(), text);
+    let (log, replayed) = on(&disk, u64::MAX);
+    assert_eq!(replayed.seqs(), [1, 3]);
+    let [damage] = &log.report().damages[..] else { panic!("{:?}", log.report()) };
+    assert_eq!((damage.offset, damage.bytes), (ends[0] as u64, (ends[1] - ends[0]) as u64));
+    assert_eq!((damage.lost, log.report().torn.as_ref()), (Some((2, 2)), None));
 }
