@@ -47,6 +47,12 @@ pub const WORDS_PAUSE: Duration = Duration::from_millis(20);
 /// Bytes of them that are not gathered any longer.
 pub const WORDS_BYTES: usize = 64 << 10;
 
+/// How long it takes to hand a frame to one who listens. So long, for each of them, the next commits are gathered.
+pub const SPREADING: Duration = Duration::from_micros(4);
+
+/// A pause that is shorter is none.
+pub const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
+
 /// Live streams at the same time.
 pub const STREAMS: usize = 3_000;
 

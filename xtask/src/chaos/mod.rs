@@ -76,7 +76,7 @@ fn run_one(chaos: &Chaos, length: Length, seed: Seed) -> Result<Result<(), Strin
 }
 
 fn step(chaos: &Chaos) -> Step {
-    Step::cargo("test --release -p")
+    Step::cargo("test --profile chaos -p")
         .arg(chaos.package)
         .arg("--test")
         .arg(chaos.target)
@@ -115,22 +115,22 @@ mod tests {
     }
 
     #[test]
-    fn a_test_is_run_in_release_by_its_filter() {
+    fn a_test_is_run_optimised_by_its_filter() {
         let commands: Vec<_> = CHAOS.iter().map(|chaos| step(chaos).to_string()).collect();
         let expected = [
-            "cargo test --release -p mxd-store --test it -- damage::",
-            "cargo test --release -p mxd-store --test it -- power::",
-            "cargo test --release -p mxd-store --test process -- kill",
-            "cargo test --release -p mxd-core --test it -- histories_of_any_seed",
-            "cargo test --release -p mxd-core --test it -- agents_of_any_seed",
-            "cargo test --release -p mxd-llm --test it -- random_conversations",
-            "cargo test --release -p mxd-engine --test it -- worktrees_in_parallel",
-            "cargo test --release -p mxd-engine --test it -- git::crashes::",
-            "cargo test --release -p mxd-engine --test process -- ten_agents",
-            "cargo test --release -p mxd-server --test it -- kills::",
-            "cargo test --release -p mxd-server --test it -- crowd::",
-            "cargo test --release -p mxd-server --test it -- fuzz::",
-            "cargo test --release -p tachyon --test clients -- our_runner_agrees_with_forge",
+            "cargo test --profile chaos -p mxd-store --test it -- damage::",
+            "cargo test --profile chaos -p mxd-store --test it -- power::",
+            "cargo test --profile chaos -p mxd-store --test process -- kill",
+            "cargo test --profile chaos -p mxd-core --test it -- histories_of_any_seed",
+            "cargo test --profile chaos -p mxd-core --test it -- agents_of_any_seed",
+            "cargo test --profile chaos -p mxd-llm --test it -- random_conversations",
+            "cargo test --profile chaos -p mxd-engine --test it -- worktrees_in_parallel",
+            "cargo test --profile chaos -p mxd-engine --test it -- git::crashes::",
+            "cargo test --profile chaos -p mxd-engine --test process -- ten_agents",
+            "cargo test --profile chaos -p mxd-server --test it -- kills::",
+            "cargo test --profile chaos -p mxd-server --test it -- crowd::",
+            "cargo test --profile chaos -p mxd-server --test it -- fuzz::",
+            "cargo test --profile chaos -p tachyon --test clients -- our_runner_agrees_with_forge",
         ];
         assert_eq!(commands, expected);
     }

@@ -4,6 +4,7 @@
 //! Nobody who listens can slow it down: a listener that is too far behind loses its place in the channel and reads what
 //! it missed from disk. Words that are being written stand in the same channel, before the commit of what they become.
 
+mod commits;
 mod frame;
 mod looks;
 mod stream;
@@ -26,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub(crate) use self::frame::view as event_view;
+use self::commits::Commits;
 use self::frame::{After, Frame};
 use self::looks::Looks;
 pub(crate) use self::stream::{Cursor, Listener, listen};
@@ -51,7 +53,7 @@ pub(crate) struct Feed {
     epoch: Arc<str>,
     registered: Registered,
     tally: RwLock<Tally>,
-    /// The last commit that was counted and sent.
+    /// The last commit that was counted. It is sent, or soon will be.
     through: watch::Sender<u64>,
     frames: broadcast::Sender<Frame>,
     end: CancellationToken,
@@ -176,8 +178,8 @@ impl Feed {
         let mut deltas = project.deltas();
         let mut moved = project.through();
         let head = *moved.borrow_and_update();
-        self.count_to(project, head).await;
-        let mut words = Words::new();
+        let (mut words, mut commits) = (Words::new(), Commits::new(&self.frames));
+        self.count_to(project, head, &mut commits).await;
         loop {
             tokio::select! {
                 biased;
@@ -188,8 +190,8 @@ impl Feed {
                     // In this order: what was written before a commit is told before it.
                     let head = *moved.borrow_and_update();
                     self.gather(&mut words, &mut deltas);
-                    self.send(words.take());
-                    self.send_to(project, head).await;
+                    self.speak(&mut words, &mut commits);
+                    self.advance(project, (head, Purpose::Send), &mut commits).await;
                 }
                 delta = deltas.recv() => {
                     match delta {
@@ -199,11 +201,13 @@ impl Feed {
                         Err(broadcast::error::RecvError::Closed) => return,
                     }
                     self.gather(&mut words, &mut deltas);
+                    commits.send_if_due();
                     if words.are_due() {
-                        self.send(words.take());
+                        self.speak(&mut words, &mut commits);
                     }
                 }
-                () = words.due() => self.send(words.take()),
+                () = words.due() => self.speak(&mut words, &mut commits),
+                () = commits.due() => commits.send(),
             }
         }
     }
@@ -218,27 +222,27 @@ impl Feed {
         }
     }
 
-    fn send(&self, frame: Option<Frame>) {
-        let _nobody = frame.map(|frame| self.frames.send(frame));
+    /// Tells words, if there are any, after the commits that were there before them.
+    fn speak(&self, words: &mut Words, commits: &mut Commits<'_>) {
+        if let Some(frame) = words.take() {
+            commits.send();
+            let _nobody = self.frames.send(frame);
+        }
     }
 
     /// Counts what was in the log before anybody listened. What a restart wrote is news to those who did.
-    async fn count_to(&self, project: &Project, head: Seq) {
+    async fn count_to(&self, project: &Project, head: Seq, commits: &mut Commits<'_>) {
         let begin = *self.through.borrow();
         if begin == 0 {
             let wait = project.config().clarify_timeout_ms;
             *self.tally.write().unwrap_or_else(PoisonError::into_inner) = Tally::new(wait);
         }
         let purpose = if begin == 0 { Purpose::Count } else { Purpose::Send };
-        self.advance(project, head, purpose).await;
+        self.advance(project, (head, purpose), commits).await;
     }
 
-    /// Counts and sends what has become durable.
-    async fn send_to(&self, project: &Project, head: Seq) {
-        self.advance(project, head, Purpose::Send).await;
-    }
-
-    async fn advance(&self, project: &Project, head: Seq, purpose: Purpose) {
+    /// Counts what has become durable, and has it sent.
+    async fn advance(&self, project: &Project, (head, purpose): (Seq, Purpose), sent: &mut Commits<'_>) {
         let mut after = *self.through.borrow();
         while after < head.0 {
             let commits = match project.log().recent(after) {
@@ -260,7 +264,7 @@ impl Feed {
             // Commits that were lost to damage are passed over, as everywhere. Whoever waits for one answer goes before
             // the many who listen.
             self.through.send_replace(after);
-            self.send(frame::commits(&told));
+            sent.push(told);
         }
     }
 
