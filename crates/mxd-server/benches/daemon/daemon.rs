@@ -76,7 +76,8 @@ impl Daemon {
     /// How long the lines are in the log of its project, which ends with blank ones.
     pub(crate) fn log_bytes(&self) -> usize {
         let folder = self.folder.join("data/projects").join(&self.project).join("log/log");
-        let files = std::fs::read_dir(folder).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
+        let files =
+            std::fs::read_dir(folder).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
         files.map(|text| text.trim_ascii_end().len()).sum()
     }
 

@@ -26,8 +26,8 @@ use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub(crate) use self::frame::view as event_view;
 use self::commits::Commits;
+pub(crate) use self::frame::view as event_view;
 use self::frame::{After, Frame};
 use self::looks::Looks;
 pub(crate) use self::stream::{Cursor, Listener, listen};
