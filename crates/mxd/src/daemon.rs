@@ -44,7 +44,7 @@ impl Up {
     pub(crate) async fn run(self, as_json: bool) -> Result<(), Failure> {
         let daemon = match alive().await {
             Some(daemon) => daemon,
-            None => start(self.port).await?,
+            None => begin(self.port).await?.0,
         };
         say::answer(as_json, &json!({ "url": daemon.base() }), || {
             format!("{GOOD}up{GOOD:#}  {}", daemon.base())
@@ -92,27 +92,29 @@ impl DaemonCommand {
                 return Ok(());
             }
             Self::Install { print: false } => {
+                // One that runs without the service would keep the data folder from it.
+                end_process().await?;
                 let file = supervisor.install(&home()?, &data_folder()?)?;
-                format!("installed: {}\n{}", file.display(), supervisor.about_keys(&data_folder()?))
+                let daemon = answering(supervisor).await?;
+                let (file, keys) = (file.display(), supervisor.about_keys(&data_folder()?));
+                format!("installed: {file}\nit runs, at {}\n{keys}", daemon.base())
             }
             Self::Uninstall => format!("removed: {}", supervisor.uninstall(&home()?)?.display()),
             Self::Start => match alive().await {
                 Some(daemon) => format!("it runs already, at {}", daemon.base()),
-                None if supervisor.file(&home()?).exists() => {
-                    supervisor.ask(Wish::Start)?;
-                    "started as a service".to_owned()
+                None => {
+                    let (daemon, how) = begin(None).await?;
+                    format!("started{how}, at {}", daemon.base())
                 }
-                None => format!("started, at {}", start(None).await?.base()),
             },
-            Self::Stop => stop(supervisor).await?,
+            Self::Stop => match end(supervisor).await? {
+                true => "stopped".to_owned(),
+                false => return Err(Failure::no_daemon()),
+            },
             Self::Restart => {
-                if supervisor.file(&home()?).exists() {
-                    supervisor.ask(Wish::Restart)?;
-                    "restarted as a service".to_owned()
-                } else {
-                    let _ended = stop(supervisor).await;
-                    format!("restarted, at {}", start(None).await?.base())
-                }
+                end(supervisor).await?;
+                let (daemon, how) = begin(None).await?;
+                format!("restarted{how}, at {}", daemon.base())
             }
             Self::Status => return status(as_json).await,
             Self::Logs { follow } => return logs(tail(follow)?, as_json),
@@ -127,6 +129,31 @@ async fn alive() -> Option<Daemon> {
     let daemon = Daemon::find().ok()?;
     let health: Value = daemon.get("/health").await.ok()?;
     (health["status"] == "ok").then_some(daemon)
+}
+
+/// Starts the daemon, as a service where that is installed and no port is wanted, and waits until it answers; and how.
+async fn begin(port: Option<u16>) -> Result<(Daemon, &'static str), Failure> {
+    let (supervisor, home) = (Supervisor::here(), home()?);
+    if port.is_some() || !supervisor.file(&home).exists() {
+        return Ok((start(port).await?, ""));
+    }
+    supervisor.ask(Wish::Start, &home)?;
+    Ok((answering(supervisor).await?, " as a service"))
+}
+
+/// The daemon that a supervisor has started, as soon as it answers.
+async fn answering(supervisor: Supervisor) -> Result<Daemon, Failure> {
+    let answering = async {
+        loop {
+            match alive().await {
+                Some(daemon) => return daemon,
+                None => tokio::time::sleep(LOOK).await,
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, answering)
+        .await
+        .map_err(|_| Failure::new("the service was started and does not answer").hint(supervisor.journal()))
 }
 
 /// Starts a daemon that outlives this program, and waits until it answers.
@@ -172,13 +199,18 @@ fn ended(data: &Path) -> Failure {
     Failure::new(format!("the daemon did not start: {last}")).hint("`mxd daemon logs` shows all it said.")
 }
 
-/// Ends the daemon and waits until it is gone.
-async fn stop(supervisor: Supervisor) -> Result<String, Failure> {
-    if supervisor.file(&home()?).exists() {
-        supervisor.ask(Wish::Stop)?;
-        return Ok("stopped".to_owned());
+/// Ends the daemon, however it was started; whether there was one.
+async fn end(supervisor: Supervisor) -> Result<bool, Failure> {
+    let (there, home) = (alive().await.is_some(), home()?);
+    if supervisor.file(&home).exists() {
+        supervisor.ask(Wish::Stop, &home)?;
     }
-    let pid = pid(&data_folder()?).ok_or_else(Failure::no_daemon)?;
+    Ok(end_process().await? || there)
+}
+
+/// Ends the daemon that is there, if one is, and waits until it is gone.
+async fn end_process() -> Result<bool, Failure> {
+    let Some(pid) = pid(&data_folder()?) else { return Ok(false) };
     rustix::process::kill_process(pid, Signal::TERM).map_err(|error| {
         Failure::new(format!("the daemon with process number {} : {error}", pid.as_raw_nonzero()))
     })?;
@@ -190,11 +222,16 @@ async fn stop(supervisor: Supervisor) -> Result<String, Failure> {
     tokio::time::timeout(PATIENCE, gone)
         .await
         .map_err(|_| Failure::new("the daemon does not end").hint("`mxd daemon logs` may say why."))?;
-    Ok("stopped".to_owned())
+    Ok(true)
 }
 
+/// The process of the daemon that is there. What one that was killed has left may name another process by now, so the
+/// data folder has to be held as well.
 fn pid(data: &Path) -> Option<Pid> {
-    Pid::from_raw(i32::try_from(Contact::read(data).ok()?.pid).ok()?)
+    let pid = Pid::from_raw(i32::try_from(Contact::read(data).ok()?.pid).ok()?)?;
+    let lock = fs::File::open(data.join("daemon.lock")).ok()?;
+    let held = matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock));
+    (held && rustix::process::test_kill_process(pid).is_ok()).then_some(pid)
 }
 
 async fn status(as_json: bool) -> Result<(), Failure> {

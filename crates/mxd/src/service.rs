@@ -21,9 +21,20 @@ pub(crate) enum Supervisor {
 /// What can be wanted of a service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
+    /// That it is there: as it is described now, at once and at every login.
+    Install,
+    /// That it is gone.
+    Uninstall,
     Start,
     Stop,
-    Restart,
+}
+
+/// A command for the supervisor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Order {
+    words: Vec<String>,
+    /// Whether nothing is lost when it is refused: it asks for what may be so already.
+    may_fail: bool,
 }
 
 impl Supervisor {
@@ -94,13 +105,7 @@ impl Supervisor {
         fs::create_dir_all(file.parent().unwrap_or(home)).map_err(wrong)?;
         let mut open = fs::File::create(&file).map_err(wrong)?;
         open.write_all(self.description(&program, data).as_bytes()).map_err(wrong)?;
-        match self {
-            Self::Systemd => {
-                run("systemctl", &["--user", "daemon-reload"])?;
-                run("systemctl", &["--user", "enable", "--now", UNIT])?;
-            }
-            Self::Launchd => run("launchctl", &["load", "-w", &file.to_string_lossy()])?,
-        }
+        self.ask(Wish::Install, home)?;
         Ok(file)
     }
 
@@ -112,23 +117,66 @@ impl Supervisor {
                 Failure::not_found("the service is not installed").hint("`mxd daemon install` installs it.")
             );
         }
-        match self {
-            Self::Systemd => run("systemctl", &["--user", "disable", "--now", UNIT])?,
-            Self::Launchd => run("launchctl", &["unload", "-w", &file.to_string_lossy()])?,
-        }
+        self.ask(Wish::Uninstall, home)?;
         fs::remove_file(&file).map_err(|error| Failure::new(format!("{}: {error}", file.display())))?;
         Ok(file)
     }
 
-    /// Starts or stops the installed service.
-    pub(crate) fn ask(self, wish: Wish) -> Result<(), Failure> {
-        match (self, wish) {
-            (Self::Systemd, Wish::Start) => run("systemctl", &["--user", "start", UNIT]),
-            (Self::Systemd, Wish::Stop) => run("systemctl", &["--user", "stop", UNIT]),
-            (Self::Systemd, Wish::Restart) => run("systemctl", &["--user", "restart", UNIT]),
-            (Self::Launchd, Wish::Start) => run("launchctl", &["start", LABEL]),
-            (Self::Launchd, Wish::Stop) => run("launchctl", &["stop", LABEL]),
-            (Self::Launchd, Wish::Restart) => run("launchctl", &["kickstart", "-k", LABEL]),
+    /// Asks the supervisor for something.
+    pub(crate) fn ask(self, wish: Wish, home: &Path) -> Result<(), Failure> {
+        let user = rustix::process::getuid().as_raw();
+        for Order { words, may_fail } in self.orders(wish, &self.file(home), user) {
+            match run(&words) {
+                Err(failure) if !may_fail => return Err(failure),
+                Ok(()) | Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// How something is asked for. A launch agent that comes back by itself is stopped by unloading it, and is named
+    /// together with the session of its user.
+    fn orders(self, wish: Wish, file: &Path, user: u32) -> Vec<Order> {
+        let order = |may_fail: bool, words: &[&str]| Order {
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+            may_fail,
+        };
+        match self {
+            Self::Systemd => {
+                let systemctl = |words: &[&str]| order(false, &[&["systemctl", "--user"], words].concat());
+                match wish {
+                    Wish::Install => vec![
+                        systemctl(&["daemon-reload"]),
+                        systemctl(&["enable", UNIT]),
+                        systemctl(&["restart", UNIT]),
+                    ],
+                    Wish::Uninstall => vec![systemctl(&["disable", "--now", UNIT])],
+                    Wish::Start => vec![systemctl(&["start", UNIT])],
+                    Wish::Stop => vec![systemctl(&["stop", UNIT])],
+                }
+            }
+            Self::Launchd => {
+                let (domain, file) = (format!("gui/{user}"), file.to_string_lossy());
+                let target = format!("{domain}/{LABEL}");
+                let load = |may_fail| order(may_fail, &["launchctl", "bootstrap", &domain, &file]);
+                let unload = |may_fail| order(may_fail, &["launchctl", "bootout", &target]);
+                match wish {
+                    Wish::Install => {
+                        vec![unload(true), order(false, &["launchctl", "enable", &target]), load(false)]
+                    }
+                    Wish::Uninstall => vec![unload(true)],
+                    Wish::Start => vec![load(true), order(false, &["launchctl", "kickstart", &target])],
+                    Wish::Stop => vec![unload(false)],
+                }
+            }
+        }
+    }
+
+    /// Where a service tells how it is.
+    pub(crate) fn journal(self) -> &'static str {
+        match self {
+            Self::Systemd => "`systemctl --user status mxd` and `journalctl --user -u mxd` say how it is.",
+            Self::Launchd => "`mxd daemon logs` shows what it said.",
         }
     }
 }
@@ -148,7 +196,8 @@ fn xml(path: &Path) -> String {
     path.display().to_string().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-fn run(program: &str, arguments: &[&str]) -> Result<(), Failure> {
+fn run(words: &[String]) -> Result<(), Failure> {
+    let (program, arguments) = words.split_first().unwrap_or_else(|| unreachable!("an order has words"));
     let output = Command::new(program).args(arguments).output();
     let output = output.map_err(|error| {
         Failure::new(format!("{program}: {error}")).hint("`mxd serve` runs the daemon without a service.")
@@ -157,7 +206,7 @@ fn run(program: &str, arguments: &[&str]) -> Result<(), Failure> {
         return Ok(());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    Err(Failure::new(format!("{program} {}: {}", arguments.join(" "), said.trim()))
+    Err(Failure::new(format!("{}: {}", words.join(" "), said.trim()))
         .hint("`mxd serve` runs the daemon without a service."))
 }
 
@@ -177,6 +226,34 @@ mod tests {
         assert!(unit.contains("Environment=\"MXD_DATA_DIR=/home/a b/50%%/.mxd\"\n"), "{unit}");
         let list = Supervisor::Launchd.description(Path::new("/a & <b>/mxd"), data);
         assert!(list.contains("<string>/a &amp; &lt;b&gt;/mxd</string><string>serve</string>"), "{list}");
+    }
+
+    #[test]
+    fn supervisors_are_asked_in_their_own_words() {
+        let file = Path::new("/Users/a/Library/LaunchAgents/dev.matrix.mxd.plist");
+        let said = |supervisor: Supervisor, wish: Wish| -> Vec<String> {
+            let orders = supervisor.orders(wish, file, 501).into_iter();
+            orders
+                .map(|order| format!("{}{}", if order.may_fail { "~" } else { "" }, order.words.join(" ")))
+                .collect()
+        };
+        let load = format!("launchctl bootstrap gui/501 {}", file.display());
+        assert_eq!(
+            said(Supervisor::Launchd, Wish::Install),
+            ["~launchctl bootout gui/501/dev.matrix.mxd", "launchctl enable gui/501/dev.matrix.mxd", &load]
+        );
+        assert_eq!(said(Supervisor::Launchd, Wish::Stop), ["launchctl bootout gui/501/dev.matrix.mxd"]);
+        let start = "launchctl kickstart gui/501/dev.matrix.mxd";
+        assert_eq!(said(Supervisor::Launchd, Wish::Start), [&format!("~{load}"), start]);
+        assert_eq!(
+            said(Supervisor::Systemd, Wish::Install),
+            [
+                "systemctl --user daemon-reload",
+                "systemctl --user enable mxd.service",
+                "systemctl --user restart mxd.service"
+            ]
+        );
+        assert_eq!(said(Supervisor::Systemd, Wish::Stop), ["systemctl --user stop mxd.service"]);
     }
 
     /// Read by a reader of property lists that we did not write.

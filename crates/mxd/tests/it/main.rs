@@ -1,6 +1,7 @@
 //! The program, from outside.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
+mod background;
 mod canaries;
 mod clients;
 mod commands;
