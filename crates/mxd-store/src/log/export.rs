@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::disk::Disk;
 use crate::layout::Layout;
+use crate::line::Line;
 use crate::segment::SegmentFile;
 use crate::segment::chunk::Chunks;
 use crate::segment::header::Header;
@@ -22,19 +23,33 @@ pub fn export(disk: &dyn Disk, dir: &Path, out: &mut dyn Write) -> io::Result<u6
     // While one is packed it is there in both forms, which hold the same.
     files.dedup_by_key(|file| file.number);
     let (mut commits, mut text) = (0, Vec::new());
+    let last = files.last().map(|file| file.number);
     for file in files {
+        // Lines that are not sound, with nothing sound behind them yet: at the end of the log they were never finished.
+        let mut doubtful = Vec::new();
         let mut chunks = Chunks::open(disk, &file.path(&layout.log()), file.form)?;
         while chunks.next(&mut text)?.is_some() {
             for line in text.split_inclusive(|byte| *byte == b'\n') {
-                // Without its end, a line is still being written.
-                let Some(whole) = line.strip_suffix(b"\n") else { continue };
+                let whole = line.strip_suffix(b"\n").unwrap_or(line);
                 // Blank lines are room for commits to come.
-                if !whole.is_empty() && Header::read(whole).is_none() {
-                    out.write_all(line)?;
-                    commits += 1;
+                if whole.is_empty() || Header::read(whole).is_some() {
+                    continue;
+                }
+                doubtful.push(line.to_owned());
+                if whole.len() < line.len() && Line::read(whole).is_some() {
+                    commits += give(&mut doubtful, out)?;
                 }
             }
         }
+        if Some(file.number) != last {
+            commits += give(&mut doubtful, out)?;
+        }
     }
     Ok(commits)
+}
+
+fn give(lines: &mut Vec<Vec<u8>>, out: &mut dyn Write) -> io::Result<u64> {
+    let count = lines.len() as u64;
+    lines.drain(..).try_for_each(|line| out.write_all(&line))?;
+    Ok(count)
 }

@@ -191,23 +191,20 @@ pub(crate) struct Tail {
 static BLANK: [u8; ROOM_BYTES] = [b'\n'; ROOM_BYTES];
 
 impl Tail {
-    /// Makes room behind the next group, up to where the segment is full, if the group does not fit into the room there
-    /// is. What is written over blank lines does not change the length of the file, and making a new length durable
-    /// costs the disk a write more.
+    /// Makes room behind a group that was written and did not fit into the room there is, up to where the segment is full.
+    /// What is written over blank lines does not change the length of the file, and making a new length durable costs the
+    /// disk a write more.
     fn make_room(&mut self, group: u64, full: u64) {
         let end = self.len + group;
-        let room = full.saturating_sub(end).min(ROOM_BYTES as u64);
-        if end <= self.room || room == 0 {
+        if end <= self.room {
             return;
         }
+        let room = full.saturating_sub(end).min(ROOM_BYTES as u64);
         let blank = usize::try_from(room).map_or(&BLANK[..], |room| &BLANK[..room]);
-        match self.file.write_at(end, blank) {
-            Ok(()) => self.room = end + room,
-            // A full disk has to have what was taken of it: the group is to be written, room or not.
-            Err(_) => {
-                let _ = self.file.set_len(self.room.max(self.len));
-            }
-        }
+        let made = self.file.write_at(end, blank).is_ok();
+        // A full disk has to have back what was taken of it: commits are to be written, room or not.
+        let given_back = !made && self.file.set_len(end).is_ok();
+        self.room = if given_back { end } else { end + room };
     }
 
     /// Takes the room away: whoever reads the file from now on finds commits, and nothing behind them.
@@ -300,8 +297,13 @@ impl Shared {
             spans.push(LineSpan { start: tail.len + start as u64, bytes, joined: false });
         }
         tail.dirty = true;
-        tail.make_room(tail.buffer.len() as u64, self.options.segment_bytes);
-        if let Err(error) = tail.file.write_at(tail.len, &tail.buffer).and_then(|()| tail.file.sync()) {
+        let full = self.options.segment_bytes;
+        let mut written = tail.file.write_at(tail.len, &tail.buffer);
+        if written.is_ok() {
+            tail.make_room(tail.buffer.len() as u64, full);
+            written = tail.file.sync();
+        }
+        if let Err(error) = written {
             // If this fails too, the next append tries it again before it writes.
             let _ = tail.clean();
             return Err(error);

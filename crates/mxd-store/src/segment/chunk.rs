@@ -90,6 +90,7 @@ impl PlainChunks {
             if let Some(end) = memchr::memrchr(b'\n', &out[filled..]) {
                 self.rest.extend_from_slice(&out[filled + end + 1..]);
                 out.truncate(filled + end + 1);
+                self.leave_room(out);
                 break;
             }
             if out.len() > 2 * LINE_BYTES {
@@ -98,6 +99,19 @@ impl PlainChunks {
         }
         let bytes = out.len() as u64;
         Ok((bytes > 0).then_some(ChunkSpan { text: start, start, bytes, sound: true }))
+    }
+}
+
+impl PlainChunks {
+    /// Room at the end of a step may be written over before the next one is read, and that would begin in the middle of a
+    /// line: it begins with the room instead.
+    fn leave_room(&mut self, out: &mut Vec<u8>) {
+        let text = out.trim_ascii_end().len();
+        let room = out.len().saturating_sub(text + 1);
+        if self.read < self.end && self.rest.is_empty() && text > 0 && room > 0 {
+            out.truncate(text + 1);
+            self.read -= room as u64;
+        }
     }
 }
 

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mxd_store::disk::Disk as _;
+use mxd_store::disk::{Disk as _, OsDisk};
 use mxd_store::limits::ROOM_BYTES;
 use mxd_store::{Log, export, verify};
 
-use crate::common::{Listed, draft, manual, open_on, read_everything, without_room};
+use crate::common::{Listed, draft, manual, open, open_on, read_everything, without_room};
+use crate::hooks::{HookedDisk, When};
 use crate::sim::SimDisk;
 
 const ROOT: &str = "/project";
@@ -78,6 +79,7 @@ fn a_line_that_was_torn_over_room_is_cut_off_and_kept_without_the_room() {
         torn[from..to].fill(b'\n');
         let disk = disk.copy();
         disk.put(&first(), torn.clone());
+        assert_eq!(export(&disk, Path::new(ROOT), &mut Vec::new()).unwrap(), 1, "{from}..{to}");
         let (log, replayed) = on(&disk, u64::MAX);
         assert_eq!(replayed.seqs(), [1], "{from}..{to}");
         assert_eq!(log.report().damages, [], "{from}..{to}");
@@ -119,11 +121,16 @@ fn a_full_segment_has_no_room_and_neither_has_a_closed_one() {
 fn a_disk_that_has_no_place_for_room_has_one_for_commits() {
     let disk = SimDisk::default();
     let (log, _) = on(&disk, u64::MAX);
-    disk.set_space(Some(3_000));
-    for count in 1..=10 {
-        assert_eq!(log.append(draft("T", &"x".repeat(100))).unwrap(), count);
+    // Also where the room alone would fit.
+    for (space, most) in [(3_000, 10), (ROOM_BYTES as u64 + 20, 200)] {
+        disk.set_space(Some(space));
+        let head = *log.head().borrow();
+        for count in 1..=most {
+            assert_eq!(log.append(draft("T", &"x".repeat(100))).unwrap(), head + count);
+        }
+        log.append(draft("T", &"x".repeat(2 * ROOM_BYTES))).unwrap_err();
     }
-    assert_eq!(read_everything(&log).len(), 10);
+    assert_eq!(read_everything(&log).len(), 210);
     let text = disk.bytes(&first());
     assert_eq!(text, without_room(text.clone()), "what could not be had whole is given back");
     disk.set_space(None);
@@ -163,4 +170,35 @@ fn blank_lines_before_a_commit_are_damage() {
     let [damage] = &log.report().damages[..] else { panic!("{:?}", log.report()) };
     assert_eq!((damage.offset, damage.bytes), (ends[0] as u64, (ends[1] - ends[0]) as u64));
     assert_eq!((damage.lost, log.report().torn.as_ref()), (Some((2, 2)), None));
+}
+
+#[test]
+fn what_is_written_over_room_while_somebody_reads_costs_the_reader_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (log, _) = open(dir.path(), manual(u64::MAX)).unwrap();
+    let path = dir.path().join("log/000001.jsonl");
+    // Room goes on where the reader's first step ends.
+    let step = 1 << 20;
+    while without_room(std::fs::read(&path).unwrap()).len() < step - 2_000 {
+        log.append(draft("T", &"x".repeat(1_000))).unwrap();
+    }
+    let before = *log.head().borrow();
+    assert!(OsDisk.len(&path).unwrap() > step as u64);
+    let disk = HookedDisk::new(When::Read);
+    let (again, next) = (disk.clone(), path.clone());
+    disk.hook(path, move || {
+        again.hook(next, move || {
+            (0..10).for_each(|_| {
+                log.append(draft("T", &"y".repeat(777))).unwrap();
+            });
+            std::mem::forget(log);
+        });
+    });
+    let mut text = Vec::new();
+    let commits = export(&disk, dir.path(), &mut text).unwrap();
+    assert!(disk.is_done());
+    assert!((before..=before + 10).contains(&commits), "{commits} of {before}");
+    for (seq, line) in (1..).zip(String::from_utf8(text).unwrap().lines()) {
+        assert!(line.starts_with(&format!("{{\"seq\":{seq},")), "{seq}: {line}");
+    }
 }
