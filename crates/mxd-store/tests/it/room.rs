@@ -128,11 +128,11 @@ fn a_disk_that_has_no_place_for_room_has_one_for_commits() {
         for count in 1..=most {
             assert_eq!(log.append(draft("T", &"x".repeat(100))).unwrap(), head + count);
         }
+        let text = disk.bytes(&first());
+        assert_eq!(text, without_room(text.clone()), "what could not be had whole is given back");
         log.append(draft("T", &"x".repeat(2 * ROOM_BYTES))).unwrap_err();
     }
     assert_eq!(read_everything(&log).len(), 210);
-    let text = disk.bytes(&first());
-    assert_eq!(text, without_room(text.clone()), "what could not be had whole is given back");
     disk.set_space(None);
     log.append(draft("T", "there is place again")).unwrap();
     assert!(disk.bytes(&first()).ends_with(&[b'\n'; ROOM_BYTES]));
