@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -134,7 +134,7 @@ async fn alive() -> Option<Daemon> {
 /// Starts the daemon, as a service where that is installed and no port is wanted, and waits until it answers; and how.
 async fn begin(port: Option<u16>) -> Result<(Daemon, &'static str), Failure> {
     let (supervisor, home) = (Supervisor::here(), home()?);
-    if port.is_some() || !supervisor.file(&home).exists() {
+    if port.is_some() || !supervisor.serves(&home, &data_folder()?) {
         return Ok((start(port).await?, ""));
     }
     supervisor.ask(Wish::Start, &home)?;
@@ -201,11 +201,17 @@ fn ended(data: &Path) -> Failure {
 
 /// Ends the daemon, however it was started; whether there was one.
 async fn end(supervisor: Supervisor) -> Result<bool, Failure> {
-    let (there, home) = (alive().await.is_some(), home()?);
-    if supervisor.file(&home).exists() {
+    let home = home()?;
+    let is_service = supervisor.serves(&home, &data_folder()?);
+    if is_service {
         supervisor.ask(Wish::Stop, &home)?;
     }
-    Ok(end_process().await? || there)
+    let ended = end_process().await? || is_service;
+    match alive().await {
+        None => Ok(ended),
+        Some(daemon) => Err(Failure::new(format!("a daemon still answers, at {}", daemon.base()))
+            .hint("It is none of this data folder: end it where it was started.")),
+    }
 }
 
 /// Ends the daemon that is there, if one is, and waits until it is gone.
@@ -229,9 +235,12 @@ async fn end_process() -> Result<bool, Failure> {
 /// data folder has to be held as well.
 fn pid(data: &Path) -> Option<Pid> {
     let pid = Pid::from_raw(i32::try_from(Contact::read(data).ok()?.pid).ok()?)?;
-    let lock = fs::File::open(data.join("daemon.lock")).ok()?;
+    let mut lock = fs::File::open(data.join("daemon.lock")).ok()?;
     let held = matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock));
-    (held && rustix::process::test_kill_process(pid).is_ok()).then_some(pid)
+    let mut owner = String::new();
+    lock.read_to_string(&mut owner).ok()?;
+    // One that has just begun holds it before it says how to reach it.
+    (held && owner == format!("pid {}", pid.as_raw_nonzero())).then_some(pid)
 }
 
 async fn status(as_json: bool) -> Result<(), Failure> {

@@ -57,10 +57,10 @@ impl Supervisor {
             Self::Systemd => {
                 // The name of a file is taken as it stands, but for specifiers.
                 let file = data.join("environment").display().to_string().replace('%', "%%");
-                let (run, data) = (command_word(program), unit_text(data));
+                let (run, data) = (command_word(program), self.place(data));
                 format!(
                     "[Unit]\nDescription=Matrix, agents on a tree of tasks\n\n[Service]\nExecStart={run} serve\n\
-                     Environment=\"MXD_DATA_DIR={data}\"\n\
+                     {data}\n\
                      # Keys that the settings name as $env:NAME, one NAME=value per line.\n\
                      EnvironmentFile=-{file}\n\
                      Restart=always\nRestartSec=2\nKillMode=mixed\nDelegate=yes\n\n\
@@ -68,17 +68,30 @@ impl Supervisor {
                 )
             }
             Self::Launchd => {
-                let (program, data) = (xml(program), xml(data));
+                let (program, place, data) = (xml(program), self.place(data), xml(data));
                 format!(
                     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<plist version=\"1.0\">\n<dict>\n\
                      <key>Label</key><string>{LABEL}</string>\n\
                      <key>ProgramArguments</key><array><string>{program}</string><string>serve</string></array>\n\
-                     <key>EnvironmentVariables</key><dict><key>MXD_DATA_DIR</key><string>{data}</string></dict>\n\
+                     <key>EnvironmentVariables</key><dict>{place}</dict>\n\
                      <key>RunAtLoad</key><true/>\n<key>KeepAlive</key><true/>\n\
                      <key>StandardErrorPath</key><string>{data}/daemon.log</string>\n</dict>\n</plist>\n"
                 )
             }
         }
+    }
+
+    /// How a description names the data folder.
+    fn place(self, data: &Path) -> String {
+        match self {
+            Self::Systemd => format!("Environment=\"MXD_DATA_DIR={}\"", unit_text(data)),
+            Self::Launchd => format!("<key>MXD_DATA_DIR</key><string>{}</string>", xml(data)),
+        }
+    }
+
+    /// Whether a service is installed, and for this data folder.
+    pub(crate) fn serves(self, home: &Path, data: &Path) -> bool {
+        fs::read_to_string(self.file(home)).is_ok_and(|description| description.contains(&self.place(data)))
     }
 
     /// How a service gets the keys that the settings name: it does not have the variables of a shell.
@@ -166,7 +179,7 @@ impl Supervisor {
                     }
                     Wish::Uninstall => vec![unload(true)],
                     Wish::Start => vec![load(true), order(false, &["launchctl", "kickstart", &target])],
-                    Wish::Stop => vec![unload(false)],
+                    Wish::Stop => vec![unload(true)],
                 }
             }
         }
@@ -229,6 +242,20 @@ mod tests {
     }
 
     #[test]
+    fn a_service_is_of_one_data_folder() {
+        let home = tempfile::TempDir::new().unwrap();
+        for supervisor in [Supervisor::Systemd, Supervisor::Launchd] {
+            let (file, data) = (supervisor.file(home.path()), Path::new("/a & b/50%"));
+            assert!(!supervisor.serves(home.path(), data));
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            let description = supervisor.description(Path::new("/opt/mxd"), data);
+            fs::File::create(&file).unwrap().write_all(description.as_bytes()).unwrap();
+            assert!(supervisor.serves(home.path(), data));
+            assert!(!supervisor.serves(home.path(), Path::new("/a & b/5")), "{description}");
+        }
+    }
+
+    #[test]
     fn supervisors_are_asked_in_their_own_words() {
         let file = Path::new("/Users/a/Library/LaunchAgents/dev.matrix.mxd.plist");
         let said = |supervisor: Supervisor, wish: Wish| -> Vec<String> {
@@ -242,7 +269,7 @@ mod tests {
             said(Supervisor::Launchd, Wish::Install),
             ["~launchctl bootout gui/501/dev.matrix.mxd", "launchctl enable gui/501/dev.matrix.mxd", &load]
         );
-        assert_eq!(said(Supervisor::Launchd, Wish::Stop), ["launchctl bootout gui/501/dev.matrix.mxd"]);
+        assert_eq!(said(Supervisor::Launchd, Wish::Stop), ["~launchctl bootout gui/501/dev.matrix.mxd"]);
         let start = "launchctl kickstart gui/501/dev.matrix.mxd";
         assert_eq!(said(Supervisor::Launchd, Wish::Start), [&format!("~{load}"), start]);
         assert_eq!(

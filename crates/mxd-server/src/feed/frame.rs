@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use bytes::Bytes;
+use memchr::memmem;
 use mxd_core::event::{Event, EventBody, EventHead, split_events};
 use mxd_core::id::TaskId;
 use mxd_core::show;
@@ -55,6 +56,13 @@ pub(crate) fn commits(each: &[(u64, Bytes)]) -> Option<Frame> {
         _ => each.iter().map(|(_, bytes)| bytes.as_ref()).collect::<Vec<_>>().concat().into(),
     };
     Some(Frame { kind: Kind::Commits(*first, *last), bytes })
+}
+
+/// What a frame says from a commit on. None when it is not there.
+pub(crate) fn since(bytes: &Bytes, epoch: &str, seq: u64) -> Option<Bytes> {
+    // What an event says is one line, so this stands at its beginning and nowhere else.
+    let head = format!("event: commit\nid: {epoch}-{seq}\n");
+    memmem::find(bytes, head.as_bytes()).map(|start| bytes.slice(start..))
 }
 
 /// What a commit frame says.
@@ -197,5 +205,16 @@ mod tests {
         let three = commits(&[one(3), one(4), one(5)]).unwrap();
         assert_eq!(three.kind, Kind::Commits(3, 5));
         assert_eq!(three.bytes, [one(3).1, one(4).1, one(5).1].concat());
+    }
+
+    #[test]
+    fn a_frame_is_told_from_the_commit_on_that_is_news() {
+        let one = |seq: u64| (seq, numbered("commit", &format!("e-{seq}"), "{\"text\":\"id: e-12\"}"));
+        let frame = commits(&[one(9), one(10), one(11)]).unwrap().bytes;
+        assert_eq!(since(&frame, "e", 9).unwrap(), frame);
+        assert_eq!(since(&frame, "e", 10).unwrap(), [one(10).1, one(11).1].concat());
+        assert_eq!(since(&frame, "e", 11).unwrap(), one(11).1);
+        assert_eq!(since(&frame, "e", 1), None);
+        assert_eq!(since(&frame, "e", 12), None);
     }
 }

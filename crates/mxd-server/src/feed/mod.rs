@@ -136,6 +136,8 @@ impl Feed {
         tokio::select! {
             () = self.end.cancelled() => {}
             _ = through.wait_for(|through| *through >= head) => {}
+            // A project that broke down meanwhile counts nothing any more.
+            () = tokio::time::sleep(limits::RESTART_PATIENCE) => {}
         }
     }
 

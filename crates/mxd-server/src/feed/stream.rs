@@ -214,9 +214,17 @@ impl Reader {
             Kind::Words => Some(frame.bytes),
             Kind::End => None,
             Kind::Commits(_, last) if last <= self.position => None,
-            Kind::Commits(first, last) if first == self.position + 1 => {
-                self.position = last;
-                Some(frame.bytes)
+            Kind::Commits(first, last) if first <= self.position + 1 => {
+                let news = match first == self.position + 1 {
+                    true => Some(frame.bytes),
+                    // Some of it was in the snapshot, or read from disk.
+                    false => frame::since(&frame.bytes, &self.feed.epoch, self.position + 1),
+                };
+                match news {
+                    Some(_) => self.position = last,
+                    None => self.stage = Stage::Behind(VecDeque::new()),
+                }
+                news
             }
             // Something is missing in between: it is on disk.
             Kind::Commits(..) => {
