@@ -38,7 +38,7 @@ struct Crowd {
 #[tokio::test(flavor = "multi_thread")]
 async fn everybody_hears_everything_once_and_in_order_while_many_agents_talk() {
     let crowd = Crowd {
-        clients: rounds::size(100, 1_000),
+        clients: rounds::size(300, 1_000),
         agents: rounds::size(10, 100),
         attentive: rounds::size(1, 50),
     };
