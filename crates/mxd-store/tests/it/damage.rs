@@ -76,7 +76,7 @@ fn words(dice: &mut Dice) -> String {
 #[test]
 fn truncated_at_every_byte_the_longest_valid_prefix_is_recovered() {
     for seed in seeds(1) {
-        grow(seed, size(150_000, 500_000), |stage, _| {
+        grow(seed, size(60_000, 500_000), |stage, _| {
             let lines = stage.lines();
             for cut in 0..stage.text.len() {
                 stage.disk.put(&stage.path, stage.text[..cut].to_vec());
@@ -122,7 +122,7 @@ fn truncated_at_every_byte_the_longest_valid_prefix_is_recovered() {
 #[test]
 fn every_damaged_byte_is_reported_with_its_line_and_the_rest_loads() {
     for seed in seeds(1) {
-        grow(seed, size(150_000, 500_000), |stage, dice| {
+        grow(seed, size(60_000, 500_000), |stage, dice| {
             let lines = stage.lines();
             let last = lines.len() - 1;
             for (number, (start, end)) in lines.iter().enumerate() {
