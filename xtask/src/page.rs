@@ -38,7 +38,7 @@ pub(crate) fn journeys() -> Vec<Step> {
 
 /// What builds the page, where that can be done, and the program with it.
 pub(crate) fn with_program() -> Vec<Step> {
-    let program = Step::cargo("build --package mxd");
+    let program = Step::cargo("build --profile quick --package mxd");
     if !has_npm() {
         say::note(format_args!(
             "npm is not installed: the program gets a page that says how to build the real one"

@@ -58,7 +58,7 @@ impl Step {
         Self::of(Program::Npm, words)
     }
 
-    /// The program itself, as `cargo build` left it.
+    /// The program itself, as [`page::with_program`](crate::page::with_program) left it.
     pub(crate) fn mxd(words: &str) -> Self {
         Self::of(Program::Mxd, words)
     }
@@ -106,7 +106,7 @@ impl Step {
             // Cargo names itself to the programs it starts: the same toolchain as the one that runs us.
             Program::Cargo => Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())),
             Program::Npm => Command::new("npm"),
-            Program::Mxd => Command::new(target().join("debug/mxd")),
+            Program::Mxd => Command::new(target().join("quick/mxd")),
         };
         let folder = match self.program {
             Program::Cargo | Program::Mxd => workspace_root().to_owned(),
@@ -131,7 +131,7 @@ impl fmt::Display for Step {
         f.write_str(match self.program {
             Program::Cargo => "cargo",
             Program::Npm => "npm --prefix web",
-            Program::Mxd => "target/debug/mxd",
+            Program::Mxd => "target/quick/mxd",
         })?;
         self.args.iter().try_for_each(|arg| write!(f, " {}", Quoted(arg)))
     }
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn the_page_and_the_program_are_named_by_where_they_are() {
         assert_eq!(Step::npm("run build").to_string(), "npm --prefix web run build");
-        assert_eq!(Step::mxd("demo --kill").to_string(), "target/debug/mxd demo --kill");
+        assert_eq!(Step::mxd("demo --kill").to_string(), "target/quick/mxd demo --kill");
     }
 
     #[test]
