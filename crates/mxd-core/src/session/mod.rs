@@ -208,6 +208,12 @@ impl Session {
         self.rest.as_ref()
     }
 
+    /// Whether its model could not be asked, and is asked again by itself: until so many calls in a row have failed.
+    pub fn tries_again(&self, most_failures: u32) -> bool {
+        let failures = self.streak.failures;
+        self.rest == Some(RestReason::Failed) && failures > 0 && failures < most_failures
+    }
+
     /// Whether the start of its requests is frozen.
     pub fn is_open(&self) -> bool {
         self.opened

@@ -4,8 +4,10 @@
 
 mod call;
 mod line;
+mod progress;
 mod standing;
 
 pub use self::call::{call_line, result_line};
 pub use self::line::{LINE_CHARS, line, one_line};
+pub use self::progress::{Progress, progress};
 pub use self::standing::{AgentState, Standing, standing};

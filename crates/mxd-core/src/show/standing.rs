@@ -6,6 +6,7 @@ use super::call::short_name;
 use super::one_line;
 use crate::event::body::{RestReason, TurnPurpose};
 use crate::id::TaskId;
+use crate::limits::Limits;
 use crate::session::Session;
 use crate::state::State;
 use crate::tree::{Node, Status};
@@ -68,6 +69,11 @@ impl AgentState {
             | Self::Failed
             | Self::Done => false,
         }
+    }
+
+    /// Whether it cannot go on before somebody does something about it.
+    pub fn is_stuck(self) -> bool {
+        matches!(self, Self::Spent | Self::Stuck | Self::Refused | Self::Failed)
     }
 }
 
@@ -171,6 +177,11 @@ fn queued(session: &Session) -> Option<Standing> {
         .map(|_| Standing::new(AgentState::Waiting, "it waits for a free place: enough agents work"))
 }
 
+/// It asks its model again by itself. What is configured does not change how often.
+pub(super) fn tries_again(session: &Session, status: Option<Status>) -> bool {
+    status == Some(Status::InProgress) && session.tries_again(Limits::DEFAULT.failed_turns)
+}
+
 /// It does not go on by itself.
 fn resting((state, node): (&State, &Node), session: &Session, rest: &RestReason) -> Standing {
     match rest {
@@ -187,6 +198,9 @@ fn resting((state, node): (&State, &Node), session: &Session, rest: &RestReason)
             Standing::new(AgentState::Stopped, "it was stopped; a message starts it again")
         }
         RestReason::Refused => Standing::new(AgentState::Refused, "the model would not answer"),
+        RestReason::Failed if tries_again(session, node.status()) => {
+            Standing::new(AgentState::Waiting, "its model could not be asked; it is asked again soon")
+        }
         RestReason::Failed => {
             Standing::new(AgentState::Failed, "it could not go on; see the last error, then retry")
         }

@@ -1,6 +1,6 @@
 //! What waits for the user: calls to be approved, questions, agents that cannot go on.
 
-use mxd_core::event::body::{RestReason, ToolCallId};
+use mxd_core::event::body::ToolCallId;
 use mxd_core::id::TaskId;
 use mxd_core::raw::RawJson;
 use mxd_core::show;
@@ -104,19 +104,14 @@ pub(crate) fn needs(state: &State, tally: &Tally) -> Needs {
             });
         }
         let status = state.tree().get(*task).and_then(|node| node.status());
-        let stuck = matches!(
-            session.rest(),
-            Some(RestReason::Failed | RestReason::Refused | RestReason::Spent | RestReason::Loop)
-        );
         let trouble =
             |why: String, at: u64| Trouble { task_id: task.to_string(), task_title: title(*task), why, at };
         let counted = tally.task(*task);
-        if stuck && status == Some(Status::InProgress) && !session.is_busy() {
+        if let Some(standing) = show::standing(state, *task).filter(|standing| standing.state.is_stuck())
+            && status == Some(Status::InProgress)
+        {
             let error = counted.and_then(|counted| counted.last_error.clone());
-            let (why, at) = error.map_or_else(
-                || (show::standing(state, *task).map(|standing| standing.why).unwrap_or_default(), 0),
-                |(at, why)| (why, at.0),
-            );
+            let (why, at) = error.map_or((standing.why, 0), |(at, why)| (why, at.0));
             needs.failed.push(trouble(why, at));
         }
         if status == Some(Status::Failed) {

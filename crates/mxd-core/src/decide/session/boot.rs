@@ -117,9 +117,7 @@ fn set_alarms(turn: &mut Turn<'_, '_>) {
             turn.effect(Effect::Alarm { task, at, what: Alarm::Question(id) });
         }
     }
-    let failures = turn.session.streak.failures;
-    let retries = failures > 0 && failures < turn.plan.limits.failed_turns;
-    if retries && turn.session.rest == Some(RestReason::Failed) && turn.works() {
+    if turn.session.tries_again(turn.plan.limits.failed_turns) && turn.works() {
         answer::retry_later(turn, turn.session.life.turns);
     }
 }

@@ -5,7 +5,7 @@ use mxd_core::event::body::StopReason;
 use mxd_core::id::TaskId;
 use mxd_core::show::{self, AgentState};
 
-use super::script::{id, mxd, run, text, tool, yields};
+use super::script::{done, failure, id, mxd, run, text, tool, yields};
 use super::stage::Stage;
 
 /// The state and the reason that are shown.
@@ -58,6 +58,60 @@ fn who_waits_says_for_whom() {
     stage.begin(root);
     stage.calls(root, vec![yields("y")]);
     assert_eq!(shown(&stage, root), (AgentState::Waiting, "it waits for “paint the wall”".into()));
+}
+
+/// Who works at a task and below it, and who asks there.
+fn going_on(stage: &Stage, task: TaskId) -> (Vec<TaskId>, Vec<TaskId>) {
+    let show::Progress { working, asking, .. } = show::progress(&stage.state, task);
+    (working, asking)
+}
+
+#[test]
+fn work_goes_on_as_long_as_anybody_below_works_or_will() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    let task = stage.task(root, "worker");
+    assert_eq!(going_on(&stage, root), (vec![], vec![]));
+    stage.begin(task);
+    assert_eq!(going_on(&stage, root), (vec![task], vec![]), "also what is below");
+    stage.calls(task, vec![mxd("q", "clarify", r#"{"question":"red or blue?"}"#)]);
+    assert_eq!(going_on(&stage, root), (vec![task], vec![task]), "it works and asks");
+    stage.calls(task, vec![yields("y")]);
+    assert_eq!(going_on(&stage, task), (vec![], vec![task]));
+    stage.limits.agents = 1;
+    let (other, late) = (stage.task(root, "other"), stage.task(root, "late"));
+    stage.begin(other);
+    stage.say(late, "begin");
+    assert_eq!(going_on(&stage, root).0, [other, late], "whoever waits for a place will go on");
+    assert_eq!(going_on(&stage, late).0, [late]);
+    stage.calls(other, vec![done("d", "failed")]);
+    assert!(!going_on(&stage, root).0.contains(&other));
+}
+
+#[test]
+fn who_cannot_go_on_alone_is_not_waited_for() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    let first = stage.task(root, "first");
+    let second = stage.create(NewTask { after: vec![first], ..NewTask::new(root, "second", "") });
+    stage.say(second, "begin");
+    assert!(stage.state.inbox(second).wants_agent(), "its message lies there");
+    assert_eq!(going_on(&stage, second).0, []);
+    stage.begin(first);
+    let most = stage.limits.failed_turns;
+    for attempt in 1..most {
+        let (turn, _) = stage.asked(first);
+        stage.session(first, SessionOp::Failed(failure(turn)));
+        assert_eq!(going_on(&stage, first).0, [first], "it tries again by itself");
+        assert_eq!(shown(&stage, first).0, AgentState::Waiting);
+        assert_eq!(show::progress(&stage.state, first).stuck, []);
+        stage.now += stage.limits.retry_ms << attempt;
+        stage.session(first, SessionOp::Retry { turn });
+    }
+    stage.fails(first);
+    assert_eq!(going_on(&stage, first).0, []);
+    assert_eq!(shown(&stage, first).0, AgentState::Failed);
+    assert_eq!(show::progress(&stage.state, root).stuck, [first]);
 }
 
 #[test]
