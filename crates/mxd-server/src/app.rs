@@ -19,7 +19,7 @@ use crate::fault::{Answer, Fault};
 use crate::feed::{Feed, Feeds};
 use crate::guard::Doorway;
 use crate::limits;
-use crate::mcp::Mcp;
+use crate::mcp::endpoint::Mcp;
 use crate::telemetry::Telemetry;
 
 /// The daemon, as handlers see it. Cheap to clone.

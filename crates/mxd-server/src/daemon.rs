@@ -20,7 +20,7 @@ use crate::auth::{Auth, Contact, Policy};
 use crate::feed::Feeds;
 use crate::guard::{Doorway, guard};
 use crate::listen::listen;
-use crate::mcp::{self, Mcp};
+use crate::mcp::endpoint::{self, Mcp};
 use crate::telemetry::{Carrier, Collector, Telemetry};
 use crate::{clock, limits, page, routes};
 
@@ -157,7 +157,7 @@ pub async fn serve(options: Options) -> Result<Running, StartError> {
         .open(&app, router.clone(), &data.join("mcp"))
         .await
         .map_err(|error| failed(io::Error::other(error)))?;
-    let router = router.route(MCP_PATH, any(mcp::answer)).fallback(page::answer);
+    let router = router.route(MCP_PATH, any(endpoint::answer)).fallback(page::answer);
     let router = router.method_not_allowed_fallback(page::wrong_method);
     let router = router.layer(middleware::from_fn_with_state(app.clone(), guard)).with_state(app.clone());
     let stop = CancellationToken::new();

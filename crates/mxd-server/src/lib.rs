@@ -15,7 +15,7 @@ mod history;
 mod journal;
 pub mod limits;
 mod listen;
-mod mcp;
+pub mod mcp;
 mod metrics;
 mod page;
 mod patience;

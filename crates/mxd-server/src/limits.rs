@@ -68,6 +68,12 @@ pub const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How long a write to a client may take before it counts as gone.
 pub const WRITE_PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long a request that waits for agents does so, unless it says.
+pub const WAIT: Duration = Duration::from_secs(60);
+
+/// How long it does so at most.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(300);
+
 /// How long a request waits for a project that is being restarted.
 pub const RESTART_PATIENCE: Duration = Duration::from_secs(20);
 

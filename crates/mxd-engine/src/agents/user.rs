@@ -17,6 +17,8 @@ pub enum Merge {
     Done(String),
     /// Nothing was merged; why, in words.
     Refused(String),
+    /// Nothing is above the root.
+    Nowhere,
 }
 
 impl Agents {
@@ -24,7 +26,7 @@ impl Agents {
     pub(crate) async fn merge_for_user(&self, task: TaskId, message: Option<String>) -> Merge {
         let above = self.parts().shown.look(|state| state.tree().task_above(task).map(|node| node.id));
         let Some(above) = above else {
-            return Merge::Refused("there is no task above it to merge into".to_owned());
+            return Merge::Nowhere;
         };
         let wish = MergeTask { task_id: TaskRef::from(task), message };
         let outcome = self.merge(above, wish, &self.closing()).await;

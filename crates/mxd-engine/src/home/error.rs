@@ -135,10 +135,12 @@ impl HomeError {
             Self::InUse { .. } => "Use the daemon that runs, stop it, or set MXD_DATA_DIR to another folder.",
             Self::File { .. } => "See to the file, its folder and the disk.",
             Self::Registry { .. } => "Repair the file, or bring it back from a backup; nothing was changed.",
-            Self::NoFolder { .. } => "Check the path, or have it made by `init`.",
+            Self::NoFolder { .. } => {
+                "Check the path. `mxd init FOLDER --new` makes a folder with a repository."
+            }
             Self::NotAFolder { .. } => "Give the whole path, from `/` on, of a folder.",
             Self::Repository(RepositoryError::NotARepository { .. }) => {
-                "Run `git init` there, or have it done by `init`."
+                "Run `git init` there, or `mxd init FOLDER --new`."
             }
             Self::Repository(_) => "See to the repository, then try again.",
             Self::Bare { .. } => "Clone it, and register the clone.",

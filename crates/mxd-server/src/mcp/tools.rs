@@ -4,23 +4,17 @@ use axum::http::Method;
 use mxd_core::tool::SideEffect;
 use serde_json::{Map, Value, json};
 
+use super::Wanted;
+
 /// A tool.
 pub(super) struct Tool {
     pub(super) name: &'static str,
     pub(super) description: &'static str,
     pub(super) effect: SideEffect,
     pub(super) schema: fn() -> Value,
-    pub(super) call: fn(&Value) -> Call,
+    pub(super) wanted: fn(&Value) -> Wanted,
     /// What the model sees of the answer.
     pub(super) shown: fn(&Value) -> String,
-}
-
-/// What a tool does with its arguments.
-pub(super) enum Call {
-    /// Asks a route.
-    Route { method: Method, path: String, body: Option<Value> },
-    /// Waits.
-    Wait { project: String, task: String, seconds: u64 },
 }
 
 /// All tools.
@@ -30,7 +24,7 @@ pub(super) const TOOLS: &[Tool] = &[
         description: "Lists the projects of the daemon: id, name, folder, and how many tasks there are by status.",
         effect: SideEffect::Read,
         schema: || object(&[], &[]),
-        call: |_| get("/projects".to_owned()),
+        wanted: |_| get("/projects".to_owned()),
         shown: |answer| {
             picked(
                 &answer["projects"],
@@ -43,7 +37,7 @@ pub(super) const TOOLS: &[Tool] = &[
         description: "Shows the tree of tasks of a project: ids, titles, statuses, and what each agent does.",
         effect: SideEffect::Read,
         schema: || object(&[("project", text("The id of the project."))], &["project"]),
-        call: |args| get(format!("/projects/{}/tasks", part(args, "project"))),
+        wanted: |args| get(format!("/projects/{}/tasks", part(args, "project"))),
         shown: |answer| {
             picked(
                 &answer["tasks"],
@@ -56,7 +50,7 @@ pub(super) const TOOLS: &[Tool] = &[
         description: "Shows everything about one task.",
         effect: SideEffect::Read,
         schema: || on_task(&[], &[]),
-        call: |args| get(task(args, "")),
+        wanted: |args| get(task(args, "")),
         shown: Value::to_string,
     },
     Tool {
@@ -74,7 +68,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ];
             object(&fields, &["project", "title"])
         },
-        call: |args| {
+        wanted: |args| {
             let body = taken(args, &["title", "description", "parentId", "after", "checks"]);
             post(format!("/projects/{}/tasks", part(args, "project")), body)
         },
@@ -85,7 +79,7 @@ pub(super) const TOOLS: &[Tool] = &[
         description: "Writes to the agent of a task, in the name of the user. It starts or wakes the agent.",
         effect: SideEffect::Write,
         schema: || on_task(&[("content", text("The message."))], &["content"]),
-        call: |args| post(task(args, "/message"), taken(args, &["content"])),
+        wanted: |args| post(task(args, "/message"), taken(args, &["content"])),
         shown: |answer| format!("Delivered as {}.", answer["messageId"].as_str().unwrap_or_default()),
     },
     Tool {
@@ -101,11 +95,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 &[],
             )
         },
-        call: |args| {
-            let number = |name: &str| args[name].as_u64().map(|value| format!("{name}={value}"));
-            let query: Vec<String> = ["before", "limit"].iter().filter_map(|name| number(name)).collect();
-            get(format!("{}?{}", task(args, "/events"), query.join("&")))
-        },
+        wanted: |args| get(format!("{}?{}", task(args, "/events"), numbers(args, &["before", "limit"]))),
         shown: |answer| lines(&answer["events"]),
     },
     Tool {
@@ -118,7 +108,7 @@ pub(super) const TOOLS: &[Tool] = &[
                 &["project", "query"],
             )
         },
-        call: |args| get(format!("/projects/{}/search?q={}", part(args, "project"), part(args, "query"))),
+        wanted: |args| get(format!("/projects/{}/search?q={}", part(args, "project"), part(args, "query"))),
         shown: Value::to_string,
     },
     Tool {
@@ -132,7 +122,7 @@ pub(super) const TOOLS: &[Tool] = &[
             ];
             on_task(&fields, &["answer"])
         },
-        call: |args| {
+        wanted: |args| {
             let mut body = taken(args, &["answer", "clarificationId"]);
             body["taskId"] = args["task"].clone();
             post(format!("/projects/{}/clarify", part(args, "project")), body)
@@ -144,20 +134,29 @@ pub(super) const TOOLS: &[Tool] = &[
         description: "Stops the agent of a task and those below it. A message starts them again.",
         effect: SideEffect::Write,
         schema: || on_task(&[], &[]),
-        call: |args| post(task(args, "/stop"), json!({})),
+        wanted: |args| post(task(args, "/stop"), json!({})),
         shown: |_| "Stopped.".to_owned(),
     },
     Tool {
         name: "wait",
-        description: "Waits until the agent of a task has nothing to do or needs somebody, and tells where it stands.",
+        description: "Waits until nobody works at a task and below it, or somebody there asks the user, and tells where it stands.",
         effect: SideEffect::Read,
         schema: || on_task(&[("seconds", number("How long to wait, up to 300; 60 unless said."))], &[]),
-        call: |args| Call::Wait {
-            project: word(args, "project"),
-            task: word(args, "task"),
-            seconds: args["seconds"].as_u64().unwrap_or(60),
+        wanted: |args| get(format!("{}?{}", task(args, "/wait"), numbers(args, &["seconds"]))),
+        shown: |answer| {
+            let word = match (answer["needsYou"] == true, answer["rested"] == true) {
+                (true, _) => "The user is asked something",
+                (false, true) => "It rests",
+                (false, false) => "It still works",
+            };
+            let told = ["status", "why"].map(|name| answer[name].as_str()).into_iter().flatten();
+            let told = told.collect::<Vec<_>>().join(", ");
+            let tasks = |name: &str| match answer[name].as_array().map(Vec::as_slice) {
+                None | Some([]) => String::new(),
+                Some(ids) => format!("\n{name}: {}", json!(ids)),
+            };
+            format!("{word}: {told}{}{}{}", tasks("working"), tasks("asking"), tasks("stuck"))
         },
-        shown: Value::to_string,
     },
 ];
 
@@ -190,12 +189,18 @@ fn on_task(more: &[(&str, Value)], required: &[&str]) -> Value {
     object(&fields, &required)
 }
 
-fn get(path: String) -> Call {
-    Call::Route { method: Method::GET, path, body: None }
+fn get(path: String) -> Wanted {
+    Wanted { method: Method::GET, path, body: None }
 }
 
-fn post(path: String, body: Value) -> Call {
-    Call::Route { method: Method::POST, path, body: Some(body) }
+fn post(path: String, body: Value) -> Wanted {
+    Wanted { method: Method::POST, path, body: Some(body) }
+}
+
+/// Arguments that are numbers, as a query.
+fn numbers(args: &Value, names: &[&str]) -> String {
+    let number = |name: &&str| args[*name].as_u64().map(|value| format!("{name}={value}"));
+    names.iter().filter_map(number).collect::<Vec<_>>().join("&")
 }
 
 fn word(args: &Value, name: &str) -> String {

@@ -190,6 +190,8 @@ async fn merge(State(app): State<App>, at: At, Input(wish): Input<Merge>) -> Ans
         Merged::Done(report) => Ok(Given(MergeDone { report })),
         Merged::Refused(why) => Err(Fault::conflict("not_merged", why)
             .hint("Have the task resolve it on its branch, then merge again.")),
+        Merged::Nowhere => Err(Fault::conflict("not_merged", "there is no task above it to merge into")
+            .hint("Merge the tasks below it: what is merged into the root is in the base branch.")),
     }
 }
 

@@ -14,6 +14,7 @@ mod search;
 mod servers;
 mod system;
 mod tasks;
+mod wait;
 mod work;
 
 use axum::http::StatusCode;
@@ -32,6 +33,7 @@ pub(crate) fn api() -> Api {
     let api = control::routes(api);
     let api = asks::routes(api);
     let api = events::routes(api);
+    let api = wait::routes(api);
     let api = work::routes(api);
     let api = money::routes(api);
     let api = search::routes(api);
