@@ -195,7 +195,7 @@ fn ended(data: &Path) -> Failure {
     let said: Vec<&str> = said.lines().collect();
     // A hint stands below what it is about.
     let told = said.iter().rfind(|line| line.starts_with("error: ")).or(said.last());
-    let last = told.copied().unwrap_or("it said nothing");
+    let last = told.map_or("it said nothing", |line| line.trim_start_matches("error: "));
     Failure::new(format!("the daemon did not start: {last}")).hint("`mxd daemon logs` shows all it said.")
 }
 

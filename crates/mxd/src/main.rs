@@ -22,7 +22,7 @@ use clap::{Parser, Subcommand};
 
 use self::client::Failure;
 use self::command::scope::In;
-use self::command::{answer, auth, config, log, project, read, send, servers, sessions, steer, task};
+use self::command::{answer, auth, config, log, project, read, send, servers, sessions, steer, task, wait};
 
 /// The hidden argument that makes this binary the supervisor of a sandboxed process.
 const SANDBOX: &str = "__sandbox";
@@ -78,6 +78,8 @@ enum Command {
     Delete(task::Delete),
     #[command(flatten)]
     Steer(steer::Steer),
+    /// Waits until the work at a task comes to rest, or needs you.
+    Wait(wait::Wait),
     /// Lists what waits for you: questions, permissions, failures.
     Needs(answer::List),
     /// Answers a question.
@@ -123,7 +125,7 @@ enum Command {
     Doctor(doctor::Doctor),
     /// Runs a command in the sandbox of an agent whose worktree is this folder.
     Run(run::Run),
-    /// Offers the tools of an agent whose worktree is this folder to an MCP client.
+    /// Offers the tools of an agent whose worktree is this folder, or those of the daemon, to an MCP client.
     Mcp(mcp::Mcp),
     /// Prints the completions for a shell.
     Completions(paper::Completions),
@@ -142,18 +144,19 @@ fn main() -> ExitCode {
     let Cli { scope, command } = Cli::parse();
     match command {
         Command::Doctor(doctor) => doctor.run(&scope),
-        Command::Run(run) => run.run(),
+        Command::Run(run) => run.run(scope.json),
         Command::Mcp(mcp) => mcp.run(scope.json),
         Command::Serve(serve) => serve.run(scope.json),
         Command::Completions(completions) => completions.run(),
         Command::Man(man) => man.run(),
         Command::Demo(demo) => {
-            say::wait_for(demo.run(scope.json)).unwrap_or_else(|error| say::failure(error.to_string()))
+            let played = say::wait_for(demo.run(scope.json));
+            played.unwrap_or_else(|error| Failure::new(error.to_string()).tell(scope.json))
         }
         other => match say::wait_for(talk_plainly(other, &scope)) {
             Ok(Ok(())) => ExitCode::SUCCESS,
             Ok(Err(failure)) => failure.tell(scope.json),
-            Err(error) => say::failure(error.to_string()),
+            Err(error) => Failure::new(error.to_string()).tell(scope.json),
         },
     }
 }
@@ -183,6 +186,7 @@ async fn talk(command: Command, scope: &In) -> Result<(), Failure> {
         Command::Task(task) => task.run(scope).await,
         Command::Delete(delete) => delete.run(scope).await,
         Command::Steer(steer) => steer.run(scope).await,
+        Command::Wait(wait) => wait.run(scope).await,
         Command::Needs(needs) => needs.run(scope).await,
         Command::Answer(answer) => answer.run(scope).await,
         Command::Approve(approve) => approve.run(scope).await,

@@ -1,14 +1,17 @@
-//! `mxd mcp`: the tools of an agent for the clients of others, over MCP.
+//! `mxd mcp`: the tools of an agent, or those of the daemon, for the clients of others, over MCP.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use mxd_core::tool::{
     ApprovalPolicy, ApprovalRule, CapabilityLayer, CapabilitySet, EffectSet, Fallback, Ruling, SideEffect,
 };
+use mxd_server::limits::LONGEST_WAIT;
+use mxd_server::mcp::{self, Wanted};
 use mxd_tools::confine::Files;
 use mxd_tools::kept::Kept;
 use mxd_tools::plane::{Plane, Registry};
@@ -17,11 +20,16 @@ use mxd_tools::scope::{Access, Root, Scope};
 use mxd_tools::secrets::Secrets;
 use mxd_tools::serve::{self, Door, Endpoint, Offer, Permissions, Report, Server, Token};
 use mxd_tools::shell::Processes;
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::client::{Daemon, Failure};
 use crate::place::{Place, Ready};
 use crate::say::{self, BAD, GOOD};
+
+/// How long the daemon may take for an answer: a call that waits may do so for long.
+const LONGEST_ANSWER: Duration = LONGEST_WAIT.saturating_add(Duration::from_secs(30));
 
 const HELP: &str = "\
 Examples:
@@ -29,9 +37,12 @@ Examples:
   mxd mcp --read-only                        only those that change no file of this folder
   mxd mcp --ask shell --ask write            the user is asked first, where the client can ask
   mxd mcp --http 127.0.0.1:0                 over HTTP; the address and a token are told on standard error
+  mxd mcp --daemon                           the tree instead: create tasks, write to agents, read logs, wait
+  mxd mcp --daemon --read-only               only looks at the tree
   mxd mcp --selftest                         is what is listed what is there?
 
-A client is configured with the command `mxd`, the argument `mcp`, and this folder as its working directory.
+A client is configured with the command `mxd`, the argument `mcp`, and this folder as its working directory. The tools of
+--daemon find the daemon at every call, so it may be restarted meanwhile. Over HTTP the daemon has them itself, at /mcp.
 Everything the tools have started ends when the client closes standard input, or this program is told to end.
 
 Exit codes: 0 all is well, 1 something is not (with --selftest: the list and the tools differ), 2 wrong usage.";
@@ -50,6 +61,9 @@ pub(crate) struct Mcp {
     /// A file with the token that HTTP clients have to show. Without it there is a new one every time.
     #[arg(long, value_name = "FILE", requires = "http")]
     token_file: Option<PathBuf>,
+    /// Offers the tree of the daemon instead of this folder: tasks, messages, logs.
+    #[arg(long, conflicts_with_all = ["http", "sandbox", "write", "read", "allow"])]
+    daemon: bool,
     /// Holds what is listed against what is there, and serves nobody.
     #[arg(long)]
     selftest: bool,
@@ -59,17 +73,21 @@ impl Mcp {
     pub(crate) fn run(self, as_json: bool) -> ExitCode {
         let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
             Ok(runtime) => runtime,
-            Err(error) => return say::failure(error.to_string()),
+            Err(error) => return Failure::new(error.to_string()).tell(as_json),
         };
         let done = runtime.block_on(self.serve(as_json));
         // A thread may still wait for standard input, which nobody will write to.
         runtime.shutdown_background();
-        done.unwrap_or_else(say::failure)
+        done.unwrap_or_else(|error| Failure::new(error).tell(as_json))
     }
 
     async fn serve(self, as_json: bool) -> Result<ExitCode, String> {
-        let ready = self.place.prepare().await?;
-        let server = Server::new(self.offer(&ready)?);
+        let ready = if self.daemon { None } else { Some(self.place.prepare().await?) };
+        let scratch = tempfile::TempDir::new().map_err(|error| format!("a folder: {error}"))?;
+        let server = Server::new(match &ready {
+            Some(ready) => self.offer(ready)?,
+            None => self.offer_of_the_daemon(scratch.path()).await?,
+        });
         if self.selftest {
             return Ok(show(&serve::selftest(server).await, as_json));
         }
@@ -124,6 +142,13 @@ impl Mcp {
         Ok(Offer { plane, scope: self.scope(ready)?, permissions })
     }
 
+    /// The tools of the daemon, which is asked anew by every call.
+    async fn offer_of_the_daemon(&self, scratch: &Path) -> Result<Offer, String> {
+        let permissions = self.permissions(Level::Full).map_err(|error| error.to_string())?;
+        let ask = |wanted| Box::pin(ask(wanted)) as mcp::Asking;
+        mcp::offer(scratch, permissions, ask).await.map_err(|error| error.to_string())
+    }
+
     fn permissions(&self, level: Level) -> Result<Permissions, Box<dyn std::error::Error>> {
         let mut effects: EffectSet = SideEffect::ALL.into_iter().collect();
         if self.place.read_only {
@@ -171,6 +196,13 @@ impl Mcp {
             secrets: Secrets::default(),
         })
     }
+}
+
+/// Asks the daemon that runs now.
+async fn ask(wanted: Wanted) -> Result<Value, String> {
+    let Wanted { method, path, body } = wanted;
+    let asked = async { Daemon::find()?.patient(LONGEST_ANSWER).ask(method, &path, body).await };
+    asked.await.map_err(|failure: Failure| failure.in_words())
 }
 
 /// Tells what the self-test found.

@@ -7,6 +7,7 @@ use clap::Args;
 use mxd_tools::sandbox::{Command, End, Output, SandboxError};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::client::Failure;
 use crate::place::Place;
 use crate::say;
 
@@ -20,14 +21,14 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn run(self) -> ExitCode {
+    pub(crate) fn run(self, as_json: bool) -> ExitCode {
         match say::wait_for(self.inside()) {
             Ok(Ok(End::Code(code))) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
             Ok(Ok(End::Signal(signal))) => {
                 ExitCode::from(128_u8.saturating_add(u8::try_from(signal).unwrap_or(0)))
             }
-            Ok(Err(error)) => say::failure(error),
-            Err(error) => say::failure(error.to_string()),
+            Ok(Err(error)) => Failure::new(error).tell(as_json),
+            Err(error) => Failure::new(error.to_string()).tell(as_json),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Words on a terminal. Colour comes only where there is one.
 
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
@@ -20,12 +19,6 @@ pub(crate) fn line(text: impl AsRef<str>) {
 /// One line to standard error, beside what a program reads from standard output.
 pub(crate) fn note(text: impl AsRef<str>) {
     let _closed = writeln!(anstream::stderr(), "{}", text.as_ref());
-}
-
-/// A failure, and the code for it.
-pub(crate) fn failure(text: impl AsRef<str>) -> ExitCode {
-    let _closed = writeln!(anstream::stderr(), "{BAD}error{BAD:#}: {}", text.as_ref());
-    ExitCode::from(1)
 }
 
 /// A runtime for what has to wait.

@@ -55,7 +55,7 @@ impl Serve {
     pub(crate) fn run(self, as_json: bool) -> ExitCode {
         let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
             Ok(runtime) => runtime,
-            Err(error) => return say::failure(error.to_string()),
+            Err(error) => return Failure::new(error.to_string()).tell(as_json),
         };
         match runtime.block_on(self.serve(as_json)) {
             Ok(()) => ExitCode::SUCCESS,

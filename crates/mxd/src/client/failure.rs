@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::say;
+use crate::say::{self, BAD};
 
 /// What helps where nobody knows better.
 const ANY_HINT: &str =
@@ -119,6 +119,11 @@ impl Failure {
         self.code == Code::Unreachable
     }
 
+    /// All of it in one line, for whoever has no eyes for colours and codes.
+    pub(crate) fn in_words(&self) -> String {
+        format!("{} ({}). {}", self.message, self.name, self.hint.as_deref().unwrap_or(ANY_HINT))
+    }
+
     /// Says it, on standard error, in the form that was asked for.
     pub(crate) fn tell(&self, as_json: bool) -> ExitCode {
         let hint = self.hint.as_deref().unwrap_or(ANY_HINT);
@@ -126,8 +131,7 @@ impl Failure {
             let error = json!({ "code": self.name, "message": self.message, "hint": hint });
             say::note(json!({ "error": error }).to_string());
         } else {
-            let _code = say::failure(&self.message);
-            say::note(format!(" hint: {hint}"));
+            say::note(format!("{BAD}error{BAD:#}: {}\n hint: {hint}", self.message));
         }
         ExitCode::from(self.code as u8)
     }

@@ -15,7 +15,7 @@ pub(crate) use self::failure::Failure;
 pub(crate) use self::find::data_folder;
 pub(crate) use self::stream::{Happening, Stream};
 
-/// How long a daemon may take for an answer. Streams have no end.
+/// How long a daemon may take for an answer, unless it is asked to wait. Streams have no end.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A daemon that can be asked.
@@ -24,6 +24,7 @@ pub(crate) struct Daemon {
     base: String,
     token: Option<String>,
     http: reqwest::Client,
+    patience: Duration,
 }
 
 impl Daemon {
@@ -41,7 +42,13 @@ impl Daemon {
             .tcp_nodelay(true)
             .build()
             .map_err(|error| Failure::new(format!("cannot speak HTTP: {error}")))?;
-        Ok(Self { base: base.trim_end_matches('/').to_owned(), token, http })
+        Ok(Self { base: base.trim_end_matches('/').to_owned(), token, http, patience: PATIENCE })
+    }
+
+    /// The same for whoever waits longer for an answer.
+    #[must_use]
+    pub(crate) fn patient(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Where it is.
@@ -66,7 +73,7 @@ impl Daemon {
         path: &str,
         body: Option<Value>,
     ) -> Result<T, Failure> {
-        let mut request = self.request(method, path).timeout(PATIENCE);
+        let mut request = self.request(method, path).timeout(self.patience);
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_string());
         }

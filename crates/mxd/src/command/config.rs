@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use mxd_engine::config::{self, Config, Layer, Places};
+use reqwest::Method;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::model::ModelCommand;
@@ -21,7 +23,7 @@ Examples:
   mxd config auth add local --provider openai --base-url http://127.0.0.1:11434/v1 --default
   mxd config model add qwen3-coder:30b --window 65536     a model that the program does not know
 
-A daemon that runs takes changes up for agents that start afterwards.")]
+A daemon that runs takes changes over at once; where agents work, after `mxd daemon restart`, and it says so.")]
 pub(crate) struct ConfigCommand {
     #[command(subcommand)]
     command: Option<Wanted>,
@@ -114,28 +116,28 @@ impl ConfigCommand {
             None => show(scope, &places, ""),
             Some(Wanted::Set { key, value, layer }) => {
                 change(&places, layer.layer(), &key, config::value_of(&value))?;
-                done(scope, &key, "is set")
+                done(scope, layer.layer(), &key, "is set").await
             }
             Some(Wanted::Unset { key, layer }) => {
                 is_set(&places, layer.layer(), &key)?;
                 config::unset(&places, layer.layer(), &key).map_err(|error| wrong(&error))?;
-                done(scope, &key, "is unset")
+                done(scope, layer.layer(), &key, "is unset").await
             }
-            Some(Wanted::Auth(auth)) => auth.run(scope, &places),
-            Some(Wanted::Model(model)) => model.run(scope, &places),
+            Some(Wanted::Auth(auth)) => auth.run(scope, &places).await,
+            Some(Wanted::Model(model)) => model.run(scope, &places).await,
         }
     }
 }
 
 impl Auth {
-    fn run(self, scope: &In, places: &Places) -> Result<(), Failure> {
+    async fn run(self, scope: &In, places: &Places) -> Result<(), Failure> {
         match self {
             Self::List => show(scope, places, "authGroups."),
             Self::Remove { name } => {
                 is_set(places, Layer::User, &format!("authGroups.{name}"))?;
                 config::unset(places, Layer::User, &format!("authGroups.{name}"))
                     .map_err(|error| wrong(&error))?;
-                done(scope, &name, "is removed")
+                done(scope, Layer::User, &name, "is removed").await
             }
             Self::Add { name, provider, key, base_url, default } => {
                 let (word, key_name, url_name) = match provider {
@@ -154,7 +156,7 @@ impl Auth {
                 if default {
                     change(places, Layer::User, "defaultAuth", name.clone().into())?;
                 }
-                done(scope, &name, "is added")
+                done(scope, Layer::User, &name, "is added").await
             }
         }
     }
@@ -203,13 +205,48 @@ fn wrong(error: &config::WriteError) -> Failure {
     Failure::new(error.to_string()).hint(error.hint())
 }
 
-pub(super) fn done(scope: &In, what: &str, said: &str) -> Result<(), Failure> {
-    say::answer(scope.json, &json!({ "ok": true }), || format!("{what} {said}"));
+/// What became of a change that the daemon was told about.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TakenOver {
+    /// Projects in which agents work with what held before.
+    restart_needed: Vec<String>,
+}
+
+/// Has the daemon take a change over, and says that it was made.
+pub(super) async fn done(scope: &In, layer: Layer, what: &str, said: &str) -> Result<(), Failure> {
+    let later = take_over(scope, layer).await?.map_or(0, |taken| taken.restart_needed.len());
+    say::answer(scope.json, &json!({ "ok": true, "restartNeeded": later > 0 }), || format!("{what} {said}"));
+    if later > 0 && !scope.json {
+        let where_ = if later == 1 { "a project" } else { "projects" };
+        say::note(format!("Agents are at work in {where_}: there it holds after `mxd daemon restart`."));
+    }
     Ok(())
 }
 
+/// Has the daemon read a layer anew: a change of nothing. None when no daemon runs, which will read it when it starts.
+async fn take_over(scope: &In, layer: Layer) -> Result<Option<TakenOver>, Failure> {
+    let Ok(daemon) = Daemon::find() else { return Ok(None) };
+    let told = async {
+        let path = match layer {
+            Layer::User => "/config/global".to_owned(),
+            Layer::Project => format!("/projects/{}/config", scope.project(&daemon).await?.id),
+            Layer::Repository => format!("/projects/{}/config/repo", scope.project(&daemon).await?.id),
+        };
+        daemon.ask(Method::PATCH, &path, Some(json!({}))).await.map(Some)
+    };
+    match told.await {
+        Err(failure) if failure.is_unreachable() => Ok(None),
+        told => told,
+    }
+}
+
 fn show(scope: &In, places: &Places, prefix: &str) -> Result<(), Failure> {
-    let config = Config::load(places).map_err(|problems| Failure::new(problems.to_string()))?;
+    let wrong = |problems: config::Problems| {
+        Failure::new(problems.to_string())
+            .hint("Each problem says what to do; `mxd doctor` lists them again.")
+    };
+    let config = Config::load(places).map_err(wrong)?;
     let rows: Vec<_> = config.rows().into_iter().filter(|row| row.path.starts_with(prefix)).collect();
     if scope.json {
         say::line(serde_json::to_string(&rows).unwrap_or_default());

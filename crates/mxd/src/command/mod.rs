@@ -13,3 +13,4 @@ pub(crate) mod servers;
 pub(crate) mod sessions;
 pub(crate) mod steer;
 pub(crate) mod task;
+pub(crate) mod wait;

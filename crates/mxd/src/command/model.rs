@@ -69,7 +69,7 @@ impl Add {
 }
 
 impl ModelCommand {
-    pub(super) fn run(self, scope: &In, places: &Places) -> Result<(), Failure> {
+    pub(super) async fn run(self, scope: &In, places: &Places) -> Result<(), Failure> {
         let mut models = added(places)?;
         match self {
             Self::List => {
@@ -83,7 +83,7 @@ impl ModelCommand {
                 if add.default {
                     change(places, Layer::User, "model", add.name.clone().into())?;
                 }
-                done(scope, &add.name, "is added")
+                done(scope, Layer::User, &add.name, "is added").await
             }
             Self::Remove { name } => {
                 let before = models.len();
@@ -93,7 +93,7 @@ impl ModelCommand {
                         .hint("`mxd config model list` shows them."));
                 }
                 change(places, Layer::User, "models", models.into())?;
-                done(scope, &name, "is removed")
+                done(scope, Layer::User, &name, "is removed").await
             }
         }
     }

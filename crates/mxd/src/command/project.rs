@@ -92,7 +92,8 @@ impl Relocate {
         let body = json!({ "path": path });
         let answer: Value =
             daemon.ask(Method::PATCH, &format!("/projects/{}", project.id), Some(body)).await?;
-        say::answer(scope.json, &answer, || format!("{} is at {}", project.name, path.display()));
+        let found = answer["path"].as_str().unwrap_or_default();
+        say::answer(scope.json, &answer, || format!("{} is at {found}", project.name));
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ use clap::Args;
 use mxd_tools::sandbox::Launcher;
 use serde::Serialize;
 
+use crate::client::Failure;
 use crate::command::scope::In;
 use crate::say::{self, BAD, DIM, GOOD, WEAK};
 
@@ -68,7 +69,7 @@ impl Doctor {
     pub(crate) fn run(&self, scope: &In) -> ExitCode {
         let findings = match say::wait_for(self.look(scope)) {
             Ok(findings) => findings,
-            Err(error) => return say::failure(format!("cannot start: {error}")),
+            Err(error) => return Failure::new(format!("cannot start: {error}")).tell(scope.json),
         };
         if scope.json {
             say::line(serde_json::to_string_pretty(&findings).unwrap_or_default());
