@@ -60,6 +60,9 @@ fn a_daemon_is_started_restarted_and_ended() {
     assert_eq!(pid(), first);
     assert!(mxd(home.path(), &["daemon", "restart"]).status.success());
     assert_ne!(pid(), first);
+    let logs = mxd(home.path(), &["daemon", "logs"]);
+    let logs = String::from_utf8_lossy(&logs.stdout);
+    assert_eq!(logs.matches("the daemon is ready").count(), 2, "{logs}");
     assert!(mxd(home.path(), &["daemon", "stop"]).status.success());
     assert_eq!(mxd(home.path(), &["daemon", "stop"]).status.code(), Some(3));
     assert_eq!(mxd(home.path(), &["daemon", "status"]).status.code(), Some(3));

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use crate::commands::{make_repository, write};
+use crate::user::{make_repository, write};
 
 /// How long anything may take before it counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(60);

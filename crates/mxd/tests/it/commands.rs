@@ -1,132 +1,15 @@
 //! Every command of `mxd` against a living daemon, as a user types it: what it prints and how it ends.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
-use regex::Regex;
-use rehearse::{Rehearsal, Script, Wire};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::golden;
-
-/// How often a command is run before what it should say counts as stuck.
-const TRIES: usize = 3_000;
-
-/// A user with a daemon, a repository and a model.
-struct User {
-    ground: TempDir,
-    daemon: Child,
-    _model: Rehearsal,
-}
-
-impl Drop for User {
-    fn drop(&mut self) {
-        let _gone = self.daemon.kill();
-        let _waited = self.daemon.wait();
-    }
-}
-
-impl User {
-    fn new(conversations: &Value) -> Self {
-        let ground = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let idle = json!({ "blocks": [{ "text": "Noted." }] });
-        let script = json!({ "conversations": conversations, "default_reply": idle }).to_string();
-        let model = Rehearsal::start(Script::parse("story.json", &script).unwrap()).unwrap();
-        make_repository(&ground.path().join("repo"));
-        let url = model.base_url(Wire::Anthropic);
-        let group =
-            json!({ "provider": "anthropic", "anthropicBaseUrl": url, "anthropicApiKey": "$env:STAGE_KEY" });
-        let settings = json!({ "authGroups": { "main": group }, "defaultAuth": "main" });
-        fs::create_dir(ground.path().join("data")).unwrap();
-        write(&ground.path().join("data/config.json"), &settings.to_string());
-        let daemon = Command::new(env!("CARGO_BIN_EXE_mxd"))
-            .args(["serve", "--port", "0"])
-            .env("MXD_DATA_DIR", ground.path().join("data"))
-            .env("STAGE_KEY", "a key of the stage")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let user = Self { ground, daemon, _model: model };
-        user.until("the daemon is there", |user| user.run(&["health"]).0 == 0);
-        user
-    }
-
-    fn repo(&self) -> PathBuf {
-        self.ground.path().join("repo")
-    }
-
-    /// Runs a command in the repository: its code, and both of its outputs.
-    fn run(&self, arguments: &[&str]) -> (i32, String) {
-        let output = Command::new(env!("CARGO_BIN_EXE_mxd"))
-            .args(arguments)
-            .current_dir(self.repo())
-            .env("MXD_DATA_DIR", self.ground.path().join("data"))
-            .env("HOME", self.ground.path())
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        (output.status.code().unwrap_or(-1), String::from_utf8(said).unwrap())
-    }
-
-    /// Runs a command until what it says is as wanted.
-    fn until(&self, what: &str, wanted: impl Fn(&Self) -> bool) {
-        let happened = (0..TRIES).any(|_| wanted(self));
-        assert!(happened, "{what} did not happen: {}", self.run(&["logs"]).1);
-    }
-
-    /// A command with what it says and how it ends, without what is different each time.
-    fn told(&self, arguments: &[&str]) -> String {
-        let (code, said) = self.run(arguments);
-        let ground = fs::canonicalize(self.ground.path()).unwrap();
-        let said = said.replace(ground.to_str().unwrap(), "GROUND");
-        let mut said = said.replace(self.ground.path().to_str().unwrap(), "GROUND");
-        for (pattern, word) in [
-            (r"[0-9A-HJKMNP-TV-Z]{26}", "ID"),
-            (r"127\.0\.0\.1:\d+", "ADDRESS"),
-            (r"\d\d:\d\d:\d\d", "TIME"),
-            (r"up \d+ s", "up N s"),
-            (r"\$0\.\d+", "$$COST"),
-            (r"\d+ tokens", "N tokens"),
-            (r"\d+ commits", "N commits"),
-            (r"(?m)^ *\d+  ", "N  "),
-        ] {
-            said = Regex::new(pattern).unwrap().replace_all(&said, word).into_owned();
-        }
-        format!("$ mxd {}\n{said}[{code}]\n\n", arguments.join(" "))
-    }
-}
-
-pub(crate) fn make_repository(folder: &Path) {
-    fs::create_dir_all(folder.join(".mxd/hooks")).unwrap();
-    write(&folder.join("README.md"), "A small program.\n");
-    write(&folder.join(".mxd/hooks/setup_worktree.sh"), "#!/bin/sh\ntrue\n");
-    commit_all(folder);
-}
-
-/// Makes a folder a repository whose first commit is everything in it.
-pub(crate) fn commit_all(folder: &Path) {
-    for arguments in [
-        &["init", "-q", "-b", "main"][..],
-        &["config", "user.name", "User"],
-        &["config", "user.email", "user@example.org"],
-        &["add", "-A"],
-        &["commit", "-q", "-m", "first"],
-    ] {
-        let done = Command::new("git").args(arguments).current_dir(folder).status().unwrap();
-        assert!(done.success(), "git {arguments:?}");
-    }
-}
-
-pub(crate) fn write(path: &Path, text: &str) {
-    fs::File::create(path).unwrap().write_all(text.as_bytes()).unwrap();
-}
+use crate::user::{User, write};
+use crate::{golden, mxd};
 
 fn says(words: &str) -> Value {
     json!({ "reply": { "blocks": [{ "text": words }] } })
@@ -176,6 +59,7 @@ fn settings_and_the_daemon(tell: &mut dyn FnMut(&[&str])) {
         "http://127.0.0.1:11434/v1",
     ]);
     tell(&["config", "auth", "remove", "local"]);
+    tell(&["config"]);
     tell(&["auth", "list"]);
     tell(&["auth", "nonsense"]);
     tell(&["health"]);
@@ -252,8 +136,170 @@ fn every_command_says_what_it_did() {
     tell(&["logs", "verify"]);
     settings_and_the_daemon(&mut tell);
     conversations(&mut tell);
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/commands.txt");
-    golden::check(&file, &transcript);
+    golden::check(&file_of("commands.txt"), &transcript);
+}
+
+/// A task that wants to run a command, and one whose model does not answer at first.
+fn trouble() -> Value {
+    let refused = json!({ "what": { "status": { "status": 400 } } });
+    json!([
+        {
+            "first_message": { "contains": "Title: Careful\n" },
+            "turns": [
+                calls("bash", &json!({ "command": "true" })),
+                calls("done", &json!({ "status": "failed", "summary": "It is not worth it." })),
+            ],
+        },
+        {
+            "first_message": { "contains": "Title: Unlucky\n" },
+            "turns": [{ "fault": refused, "reply": { "blocks": [{ "text": "At last." }] } }],
+        },
+    ])
+}
+
+#[test]
+fn every_way_to_steer_says_what_it_did() {
+    let user = User::new(&trouble());
+    let mut transcript = String::new();
+    let mut tell = |arguments: &[&str]| {
+        let _infallible = write!(transcript, "{}", user.told(arguments));
+    };
+    assert_eq!(user.run(&["init"]).0, 0);
+    let rule = r#"{"rules":[{"name":"ask","effect":"shell","ruling":"ask"}]}"#;
+    let server = format!(
+        r#"{{"own":{{"command":"{}","args":["mcp","--read-only","--sandbox","off"]}}}}"#,
+        env!("CARGO_BIN_EXE_mxd")
+    );
+    tell(&["config", "set", "approvals", rule]);
+    assert_eq!(user.run(&["config", "set", "mcpServers", &server]).0, 0);
+    assert_eq!(user.run(&["task", "create", "Careful"]).0, 0);
+    assert_eq!(user.run(&["send", "-t", "Careful", "Begin."]).0, 0);
+    tell(&["wait"]);
+    tell(&["needs"]);
+    tell(&["approve"]);
+    tell(&["wait", "Careful"]);
+    tell(&["wait"]);
+    tell(&["servers"]);
+    tell(&["servers", "accept", "own"]);
+    tell(&["servers", "retry", "own"]);
+    tell(&["continue", "Careful", "Once", "more."]);
+    tell(&["wait", "Careful"]);
+    tell(&["task", "create", "Twin"]);
+    tell(&["fork", "Twin", "--from", "Careful"]);
+    tell(&["task", "reset", "Twin"]);
+    let first = message_of(&user, "Careful", "Begin.");
+    tell(&["rewind", "Careful", "--to", &first]);
+    tell(&["logs", "-t", "Careful", "-n", "2"]);
+    assert_eq!(user.run(&["task", "create", "Unlucky"]).0, 0);
+    assert_eq!(user.run(&["send", "-t", "Unlucky", "Begin."]).0, 0);
+    tell(&["wait", "Unlucky"]);
+    tell(&["retry", "Unlucky"]);
+    tell(&["wait", "Unlucky"]);
+    tell(&["compact", "Unlucky"]);
+    tell(&["wait", "Unlucky"]);
+    tell(&["grant", "Unlucky", "2"]);
+    tell(&["tasks"]);
+    tell(&["auth", "revoke", "all"]);
+    assert_eq!(user.run(&["stop"]).0, 0);
+    fs::rename(user.repo(), user.ground.path().join("elsewhere")).unwrap();
+    fs::create_dir(user.repo()).unwrap();
+    tell(&["relocate", "repo", "../elsewhere"]);
+    tell(&["remove", "repo"]);
+    tell(&["list"]);
+    golden::check(&file_of("steering.txt"), &transcript);
+}
+
+/// The id of a message that the user wrote to a task.
+fn message_of(user: &User, task: &str, words: &str) -> String {
+    let (_, lines) = user.run(&["logs", "-t", task, "-n", "1000", "--type", "message", "--json"]);
+    let mut events = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let found = events.find(|event| event["body"]["content"] == words);
+    found.unwrap_or_else(|| panic!("{lines}"))["id"].as_str().unwrap().to_owned()
+}
+
+fn file_of(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name)
+}
+
+/// Commands that do not end by themselves, start what outlives them, or print what differs each time. Each is tested
+/// where the second column says.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("completions", "crates/mxd/tests/it/paper.rs"),
+    ("daemon install", "crates/mxd/tests/it/paper.rs"),
+    ("daemon logs", "crates/mxd/tests/it/background.rs"),
+    ("daemon restart", "crates/mxd/tests/it/background.rs"),
+    ("daemon start", "crates/mxd/tests/it/background.rs"),
+    ("daemon stop", "crates/mxd/tests/it/background.rs"),
+    ("daemon uninstall", "crates/mxd/tests/it/paper.rs"),
+    ("demo", "crates/mxd/tests/it/demo.rs"),
+    ("doctor", "crates/mxd/tests/it/doctor.rs"),
+    ("logs export", "crates/mxd/tests/it/commands.rs"),
+    ("man", "crates/mxd/tests/it/paper.rs"),
+    ("mcp", "crates/mxd/tests/it/mcp.rs"),
+    ("run", "crates/mxd/tests/it/main.rs"),
+    ("serve", "crates/mxd/tests/it/user.rs"),
+    ("up", "crates/mxd/tests/it/first_task.rs"),
+    ("watch", "crates/mxd/tests/it/watch.rs"),
+];
+
+/// The commands that do something by themselves, as they are typed.
+fn all_commands() -> BTreeSet<String> {
+    let ground = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = ground.path().join("man");
+    assert!(mxd(&["man", "--folder", folder.to_str().unwrap()]).status.success());
+    let pages = fs::read_dir(&folder).unwrap().map(|page| page.unwrap().file_name().into_string().unwrap());
+    let commands =
+        pages.filter_map(|page| Some(page.strip_prefix("mxd-")?.strip_suffix(".1")?.replace('-', " ")));
+    let groups = ["config auth", "config model", "daemon", "sessions", "task"];
+    commands.filter(|command| !groups.contains(&command.as_str())).collect()
+}
+
+/// The commands of a transcript that end with one of these codes.
+fn told_in(name: &str, is_wanted: fn(&str) -> bool) -> Vec<String> {
+    let text = fs::read_to_string(file_of(name)).unwrap();
+    let entries = text.split("\n\n").filter(|entry| {
+        let code = entry.lines().last().unwrap_or_default();
+        is_wanted(code.trim_start_matches('[').trim_end_matches(']'))
+    });
+    let typed = entries.filter_map(|entry| entry.lines().next()?.strip_prefix("$ mxd "));
+    typed
+        .map(|typed| {
+            format!("{} ", typed.trim_start_matches("--json ").trim_start_matches("--project nowhere "))
+        })
+        .collect()
+}
+
+#[test]
+fn no_command_is_forgotten() {
+    let happy =
+        [told_in("commands.txt", |code| code == "0"), told_in("steering.txt", |code| code == "0")].concat();
+    let unhappy = [
+        told_in("commands.txt", |code| code != "0"),
+        told_in("steering.txt", |code| code != "0"),
+        told_in("mistakes.txt", |code| code != "0"),
+        told_in("alone.txt", |code| code != "0"),
+        NEEDS_A_DAEMON.iter().map(|words| words.join(" ") + " ").collect(),
+    ]
+    .concat();
+    let is_in =
+        |command: &str, told: &[String]| told.iter().any(|typed| typed.starts_with(&format!("{command} ")));
+    let elsewhere = |command: &str| ELSEWHERE.iter().any(|(name, _)| *name == command);
+    let commands = all_commands();
+    let forgotten: Vec<_> =
+        commands.iter().filter(|command| !is_in(command, &happy) && !elsewhere(command)).collect();
+    assert_eq!(forgotten, Vec::<&String>::new(), "never seen to work");
+    let trusted: Vec<_> = commands.iter().filter(|command| !is_in(command, &unhappy)).collect();
+    assert_eq!(trusted, Vec::<&String>::new(), "never seen to fail");
+    for (command, file) in ELSEWHERE {
+        assert!(commands.contains(*command), "{command} is no command any more");
+        let text =
+            fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file)).unwrap();
+        let words: Vec<String> = command.split(' ').map(|word| format!("\"{word}\"")).collect();
+        assert!(
+            text.contains(&words.join(", ")) || text.contains(&format!("mxd {command}")),
+            "{command}: {file}"
+        );
+    }
 }
 
 #[test]
@@ -305,22 +351,112 @@ fn what_is_wrong_is_said_with_a_hint_and_a_code() {
     ] {
         let _infallible = write!(transcript, "{}", user.told(arguments));
     }
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/mistakes.txt");
-    golden::check(&file, &transcript);
+    golden::check(&file_of("mistakes.txt"), &transcript);
 }
+
+/// Everything that needs a daemon, as somebody types it who has none.
+const NEEDS_A_DAEMON: &[&[&str]] = &[
+    &["agent"],
+    &["answer", "yes"],
+    &["approve"],
+    &["auth", "KEY"],
+    &["auth", "list"],
+    &["auth", "revoke", "all"],
+    &["compact"],
+    &["continue", "Task"],
+    &["cost"],
+    &["daemon", "status"],
+    &["daemon", "stop"],
+    &["delete", "Task"],
+    &["diff", "Task"],
+    &["fork", "Task", "--from", "root"],
+    &["grant", "Task", "1"],
+    &["health"],
+    &["init"],
+    &["interrupt", "Task"],
+    &["list"],
+    &["logs"],
+    &["merge", "Task"],
+    &["needs"],
+    &["relocate", "repo", "."],
+    &["remove", "repo"],
+    &["retry", "Task"],
+    &["rewind", "Task", "--to", "01ARZ3NDEKTSV4RRFFQ69G5FAV"],
+    &["search", "words"],
+    &["send", "hello"],
+    &["servers"],
+    &["servers", "accept", "own"],
+    &["servers", "retry", "own"],
+    &["sessions", "clear", "--yes"],
+    &["sessions", "list"],
+    &["sessions", "prune"],
+    &["show"],
+    &["status"],
+    &["stop"],
+    &["task", "close", "Task"],
+    &["task", "create", "Task"],
+    &["task", "delete", "Task"],
+    &["task", "edit", "Task", "--title", "Other"],
+    &["task", "move", "Task", "--under", "root"],
+    &["task", "reset", "Task"],
+    &["tasks"],
+    &["wait"],
+    &["watch"],
+];
 
 #[test]
 fn without_a_daemon_there_is_a_code_and_a_way_out() {
-    let ground = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    for command in ["status", "needs", "list", "health", "cost"] {
-        let output = Command::new(env!("CARGO_BIN_EXE_mxd"))
-            .arg(command)
-            .env("MXD_DATA_DIR", ground.path())
-            .output()
-            .unwrap();
-        assert_eq!(output.status.code(), Some(3), "{command}");
-        assert!(String::from_utf8_lossy(&output.stderr).contains("mxd up"), "{command}: {output:?}");
+    let user = User::alone();
+    for command in NEEDS_A_DAEMON {
+        let (code, said) = user.run(command);
+        assert_eq!(code, 3, "{command:?}: {said}");
+        assert!(said.contains("mxd up"), "{command:?}: {said}");
+        let (code, said) = user.run(&[&["--json"], *command].concat());
+        let told: Value =
+            serde_json::from_str(&said).unwrap_or_else(|error| panic!("{command:?}: {error}: {said}"));
+        assert_eq!((code, &told["error"]["code"]), (3, &json!("unreachable")), "{command:?}: {said}");
     }
+}
+
+#[test]
+fn what_needs_no_daemon_says_what_is_wrong_too() {
+    let user = User::alone();
+    let mut transcript = String::new();
+    let mut tell = |arguments: &[&str]| {
+        let _infallible = write!(transcript, "{}", user.told(arguments));
+    };
+    tell(&["logs", "verify"]);
+    tell(&["logs", "export"]);
+    tell(&["daemon", "logs"]);
+    tell(&["daemon", "uninstall"]);
+    tell(&["demo", "--folder", "."]);
+    tell(&["man", "--folder", "README.md"]);
+    tell(&["mcp", "--http", "0.0.0.0:0"]);
+    tell(&["mcp", "--daemon", "--http", "127.0.0.1:0"]);
+    tell(&["run", "--", "no-such-program"]);
+    tell(&["config", "auth", "list", "--global"]);
+    tell(&["config", "model", "list", "more"]);
+    tell(&["config", "model", "add", "own"]);
+    write(&user.ground.path().join("data/config.json"), r#"{"prot": 1}"#);
+    tell(&["config"]);
+    tell(&["doctor", "more"]);
+    tell(&["daemon", "start"]);
+    tell(&["daemon", "restart"]);
+    tell(&["daemon", "install", "more"]);
+    tell(&["up", "--no-open"]);
+    tell(&["serve"]);
+    tell(&["version", "more"]);
+    golden::check(&file_of("alone.txt"), &transcript);
+}
+
+#[test]
+fn an_export_is_every_commit_of_the_log() {
+    let user = User::new(&story());
+    assert_eq!(user.run(&["init"]).0, 0);
+    assert_eq!(user.run(&["task", "create", "Task"]).0, 0);
+    let (code, text) = user.run(&["logs", "export"]);
+    let commits = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["seq"].clone());
+    assert_eq!((code, commits.collect::<Vec<_>>()), (0, vec![json!(1), json!(2)]));
 }
 
 #[test]

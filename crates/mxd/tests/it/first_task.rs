@@ -9,7 +9,7 @@ use rehearse::{Rehearsal, Script, Wire};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::commands::commit_all;
+use crate::user::commit_all;
 
 /// How often a command is run before what it should say counts as stuck.
 const TRIES: usize = 3_000;

@@ -16,6 +16,8 @@ mod node;
 mod paper;
 #[path = "../../../../testing/python.rs"]
 mod python;
+mod user;
+mod watch;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _, Write as _};

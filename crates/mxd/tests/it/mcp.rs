@@ -8,6 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::user::User;
 use crate::{mxd, text};
 
 struct Server {
@@ -23,10 +24,19 @@ impl Server {
     }
 
     fn start_as(program: &Path, arguments: &[&str]) -> Self {
+        let mut command = Command::new(program);
+        command.arg("mcp").args(arguments);
+        Self::run(command)
+    }
+
+    /// The tools of a user's daemon.
+    fn of_the_daemon(user: &User, arguments: &[&str]) -> Self {
+        Self::run(user.command(&[&["mcp", "--daemon"], arguments].concat()))
+    }
+
+    fn run(mut command: Command) -> Self {
         let folder = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let mut process = Command::new(program)
-            .arg("mcp")
-            .args(arguments)
+        let mut process = command
             .current_dir(folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -67,6 +77,42 @@ impl Server {
 
 fn told(answer: &Value) -> String {
     answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
+#[test]
+fn another_agent_has_work_done_by_the_daemon_and_outlives_it() {
+    let user = User::new(&json!([]));
+    assert_eq!(user.run(&["init"]).0, 0);
+    let mut server = Server::of_the_daemon(&user, &[]);
+    let listed: Value = serde_json::from_str(&told(&server.call("list_projects", json!({})))).unwrap();
+    let (project, root) = (listed["id"].clone(), listed["rootId"].clone());
+    let made = told(&server.call("create_task", json!({ "project": project, "title": "Paint it" })));
+    let task = serde_json::from_str::<Value>(&made).unwrap()["id"].clone();
+    let on_task = json!({ "project": project, "task": task });
+    let mut message = on_task.clone();
+    message["content"] = "Begin.".into();
+    told(&server.call("send_message", message));
+    assert_eq!(told(&server.call("wait", on_task.clone())), "It rests: in_progress, it waits for a message");
+    assert!(told(&server.call("get_logs", on_task.clone())).contains("assistant_text: Noted."));
+    let tree = told(&server.call("get_tree", json!({ "project": project })));
+    assert!(tree.contains("Paint it") && tree.contains(root.as_str().unwrap()), "{tree}");
+    drop(user);
+    let refused = server.call("get_task", on_task);
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    let said = told(&refused);
+    assert!(said.contains("(unreachable)") && said.contains("`mxd up` starts"), "{said}");
+    assert_eq!(server.end(), (Some(0), String::new()));
+}
+
+#[test]
+fn an_agent_that_only_looks_is_offered_nothing_else() {
+    let user = User::alone();
+    let mut server = Server::of_the_daemon(&user, &["--read-only"]);
+    let refused = server.call("create_task", json!({ "project": "x", "title": "Paint it" }));
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    let said = told(&server.call("list_projects", json!({})));
+    assert!(said.starts_with("no daemon runs"), "{said}");
+    server.end();
 }
 
 #[test]

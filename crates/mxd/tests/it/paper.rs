@@ -99,6 +99,31 @@ fn the_unit_of_the_service_is_one_that_systemd_reads() {
     }
 }
 
+/// The one program that is not the real one: a test must not touch the services of whoever runs it.
+#[test]
+fn a_service_is_removed_with_its_unit() {
+    let ground = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (programs, units) = (ground.path().join("bin"), ground.path().join(".config/systemd/user"));
+    fs::create_dir_all(&programs).unwrap();
+    fs::create_dir_all(&units).unwrap();
+    let systemctl = programs.join("systemctl");
+    let script = format!("#!/bin/sh\necho \"$@\" >> '{}'\n", ground.path().join("orders").display());
+    fs::File::create(&systemctl).unwrap().write_all(script.as_bytes()).unwrap();
+    fs::set_permissions(&systemctl, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::File::create(units.join("mxd.service")).unwrap();
+    let uninstall = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mxd"));
+        command.args(["daemon", "uninstall"]).env("HOME", ground.path());
+        command.env("PATH", format!("{}:/usr/bin:/bin", programs.display())).output().unwrap()
+    };
+    let done = uninstall();
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    assert!(!units.join("mxd.service").exists());
+    let orders = fs::read_to_string(ground.path().join("orders")).unwrap();
+    assert!(orders.contains("--user disable --now mxd"), "{orders}");
+    assert_eq!(uninstall().status.code(), Some(4), "there is none any more");
+}
+
 /// What systemd says about a unit; none where it is not installed.
 fn complaints(ground: &Path, unit: &Path) -> Option<String> {
     let runtime = ground.join("runtime");
