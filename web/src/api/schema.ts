@@ -761,3 +761,21 @@ export type Version = {
   version: string;
   gitHash?: string;
 };
+
+/** How far it is. */
+export type Waited = {
+  /** Whether nobody works there, and nobody will without a further word. */
+  rested: boolean;
+  /** Whether somebody there wants an answer or a permission. */
+  needsYou: boolean;
+  /** The tasks whose agents work. */
+  working: string[];
+  /** The tasks that want an answer or a permission. */
+  asking: string[];
+  /** The tasks that cannot go on before somebody does something about it. */
+  stuck: string[];
+  /** The status of the task; none for a folder, and for one that is gone. */
+  status?: string;
+  /** Where its own agent stands. */
+  why?: string;
+};

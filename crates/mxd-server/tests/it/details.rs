@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::stage::{PATIENCE, Stage, calls, conversation, speaks, text};
+use crate::stage::{PATIENCE, Stage, calls, conversation, gated, speaks, text};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_patch_happens_as_a_whole_or_not_at_all() {
@@ -123,4 +123,36 @@ async fn an_agent_that_waits_for_a_command_is_let_go() {
     let view = stage.see(&format!("/tasks/{}", stage.root)).await;
     assert_eq!(view["background"], json!(["bg-1"]), "the command runs on");
     stage.leave().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_waits_hears_of_a_rest_of_a_question_and_of_time() {
+    let asks = calls(&[("clarify", json!({ "question": "Red or blue?" }))]);
+    let paints = vec![gated(asks, "ask"), calls(&[("yield", json!({}))]), gated(speaks("Blue."), "blue")];
+    let stage = Stage::set(json!([conversation("Title: Paint", paints)])).await;
+    let (root, task) = (stage.root.clone(), stage.task("Paint").await);
+    let wait = |task: &str, seconds: u32| format!("/tasks/{task}/wait?seconds={seconds}");
+    let idle = stage.see(&wait(&root, 300)).await;
+    assert_eq!((&idle["rested"], &idle["needsYou"]), (&json!(true), &json!(false)), "{idle}");
+    stage.act(&format!("/tasks/{task}/message"), json!({ "content": "Begin." })).await;
+    let late = stage.see(&wait(&root, 0)).await;
+    assert_eq!((&late["rested"], &late["working"]), (&json!(false), &json!([task])), "{late}");
+    stage.model.open_gate("ask").unwrap();
+    let asked = stage.see(&wait(&root, 300)).await;
+    assert_eq!((&asked["needsYou"], &asked["asking"]), (&json!(true), &json!([task])), "{asked}");
+    stage.act("/clarify", json!({ "taskId": task, "answer": "Blue" })).await;
+    assert_eq!(stage.get(&stage.of("/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV/wait")).await.0, 404);
+    // The model thinks about it for as long as the gate is closed, and nobody who waits keeps the daemon from ending.
+    let requests = async || stage.get("/stats").await.1["requestCount"].as_u64().unwrap();
+    let before = requests().await;
+    let request = stage.ask(reqwest::Method::GET, &stage.of(&wait(&task, 300)));
+    let waiting = tokio::spawn(crate::stage::reply(request));
+    let mut asked = 1;
+    while requests().await <= before + asked {
+        asked += 1;
+    }
+    stage.until(&task, "a turn", |view| view["life"]["turns"] == 3).await;
+    stage.leave().await;
+    let (status, waited) = waiting.await.unwrap();
+    assert_eq!((status, &waited["rested"]), (200, &json!(false)), "{waited}");
 }
