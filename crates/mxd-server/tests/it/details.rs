@@ -143,7 +143,7 @@ async fn whoever_waits_hears_of_a_rest_of_a_question_and_of_time() {
     stage.act("/clarify", json!({ "taskId": task, "answer": "Blue" })).await;
     assert_eq!(stage.get(&stage.of("/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV/wait")).await.0, 404);
     // The model thinks about it for as long as the gate is closed, and nobody who waits keeps the daemon from ending.
-    let requests = async || stage.get("/stats").await.1["requestCount"].as_u64().unwrap();
+    let requests = async || stage.get("/stats").await.1["requests"].as_u64().unwrap();
     let before = requests().await;
     let request = stage.ask(reqwest::Method::GET, &stage.of(&wait(&task, 300)));
     let waiting = tokio::spawn(crate::stage::reply(request));
