@@ -26,21 +26,22 @@ impl Page<'_> {
         Ok(format!("{}/ui/login?next={}#ticket={ticket}", self.daemon.base(), self.place))
     }
 
-    /// Opens it, or says where it is.
-    pub(crate) async fn open(&self) {
+    /// Opens it, or says where it is; whether a browser took it.
+    pub(crate) async fn open(&self) -> bool {
         let Ok(address) = self.address().await else {
             say::note(format!("The page is at {}.", self.daemon.base()));
-            return;
+            return false;
         };
         for opener in OPENERS {
             let mut command = Command::new(opener);
             command.arg(&address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             if command.status().await.is_ok_and(|status| status.success()) {
-                return;
+                return true;
             }
         }
         say::note(format!(
             "No browser could be opened. This address works once, within a minute:\n{address}"
         ));
+        false
     }
 }

@@ -21,6 +21,13 @@ struct Step {
     happened: bool,
 }
 
+/// What this run has to show besides the story.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Promises {
+    /// How often the daemon is killed.
+    pub(super) kills: usize,
+}
+
 /// What the run came to.
 struct Sums {
     commits: usize,
@@ -29,13 +36,33 @@ struct Sums {
     hit_rate: Option<f64>,
 }
 
+impl Sums {
+    /// All of it in two lines.
+    fn told(&self, narrator: &Narrator, took: Duration) -> String {
+        let kills = match narrator.kills {
+            0 => String::new(),
+            kills => format!(" · killed {}", counted(kills, "time")),
+        };
+        let rate = self.hit_rate.map(|rate| format!(" · {:.0} % of the prompt from the cache", rate * 100.0));
+        format!(
+            "\n{} · {} · {} passed · {:.1} s{kills}\nwould have cost ${:.2}{}",
+            counted(narrator.tree.tasks.len(), "task"),
+            counted(self.commits, "commit"),
+            counted(self.tests, "test"),
+            took.as_secs_f32(),
+            self.cost,
+            rate.unwrap_or_default(),
+        )
+    }
+}
+
 /// Looks at everything again, from outside, and tells it. Says whether every step happened.
 pub(super) async fn tell(
     stage: &Stage,
     project: &Project,
     narrator: &Narrator,
-    took: Duration,
-    as_json: bool,
+    promises: Promises,
+    (took, as_json): (Duration, bool),
 ) -> Result<bool, Failure> {
     let folder = stage.repository();
     let money: Value = stage.daemon.get(&format!("/projects/{}/money", project.id)).await?;
@@ -50,7 +77,7 @@ pub(super) async fn tell(
     let log = stage.data().join("projects").join(&project.id).join("log");
     let proof =
         mxd_store::verify(&OsDisk, &log).map_err(|error| Failure::new(format!("the log: {error}")))?;
-    let steps = steps(
+    let mut steps = steps(
         narrator,
         &folder,
         Facts {
@@ -60,6 +87,10 @@ pub(super) async fn tell(
             hit_rate: sums.hit_rate,
         },
     )?;
+    if promises.kills > 0 {
+        let happened = narrator.kills == promises.kills;
+        steps.push(Step { what: "the daemon was killed three times, and nothing was lost", happened });
+    }
     let report = stage.model.report();
     let sound = steps.iter().all(|step| step.happened) && report.violations.is_empty();
     if as_json {
@@ -86,23 +117,13 @@ pub(super) async fn tell(
     if !report.violations.is_empty() {
         say::line(format!("{BAD}✗{BAD:#} the model was asked what it did not expect: {report}"));
     }
-    let rate = sums
-        .hit_rate
-        .map_or_else(String::new, |rate| format!(" · {:.0} % of the prompt from the cache", rate * 100.0));
-    say::line(format!(
-        "\n{} tasks · {} commits · {} tests pass · {:.1} s · would have cost ${:.2}{rate}{}",
-        narrator.tree.tasks.len(),
-        sums.commits,
-        sums.tests,
-        took.as_secs_f32(),
-        sums.cost,
-        match narrator.kills {
-            0 => String::new(),
-            kills => format!(" · killed {kills} times"),
-        },
-    ));
+    say::line(sums.told(narrator, took));
     say::line(format!("{DIM}Look at it: git -C {} log --graph --oneline{DIM:#}", folder.display()));
     Ok(sound)
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// What was looked at outside of the daemon.
@@ -126,15 +147,19 @@ fn steps(narrator: &Narrator, folder: &Path, facts: Facts) -> Result<Vec<Step>, 
         narrator.is_over() && tree.find("root").is_ok_and(|root| root.status.as_deref() == Some("passed"));
     let seen = |kind: &str| narrator.seen.get(kind).copied().unwrap_or(0);
     let clean = repository::git(folder, &["status", "--porcelain"])?.is_empty();
+    let subjects = repository::git(folder, &["log", "--format=%s", "main"])?;
     let merges: usize =
         repository::git(folder, &["rev-list", "--count", "--merges", "main"])?.parse().unwrap_or(0);
     Ok(vec![
         Step {
-            what: "seven agents on three levels, each in a worktree of its own",
-            happened: tree.tasks.len() == 7 && depth == 2,
+            what: "seven agents on three levels; those that write, each in a worktree of its own",
+            happened: tree.tasks.len() >= 7 && depth == 2 && narrator.workplaces.len() >= 6,
         },
         Step { what: "a question was asked and answered", happened: seen("clarification_answered") == 1 },
-        Step { what: "a conflict was met and resolved by its owner", happened: narrator.conflicts >= 1 },
+        Step {
+            what: "a conflict was met and resolved by its owner",
+            happened: narrator.conflicts >= 1 && subjects.lines().any(|subject| subject == story::RESOLVING),
+        },
         Step {
             what: "every task passed its checks on what it committed",
             happened: story::TASKS.iter().all(|title| passed(title)),

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
-use mxd_core::show::one_line;
+use mxd_core::show::{AgentState, one_line};
 
 use crate::client::Happening;
-use crate::client::view::{Clarification, Event, Project, Task};
+use crate::client::view::{Clarification, Event, Task};
 use crate::command::scope::Tree;
 use crate::say::{self, DIM};
 use crate::tree_text::readable;
@@ -49,7 +49,6 @@ pub(super) enum Heard {
 /// Listens and tells.
 #[derive(Debug)]
 pub(super) struct Narrator {
-    project: String,
     silent: bool,
     begun: Instant,
     pub(super) tree: Tree,
@@ -62,12 +61,13 @@ pub(super) struct Narrator {
     /// How often each kind of event was told.
     pub(super) seen: BTreeMap<String, usize>,
     pub(super) conflicts: usize,
+    /// Tasks that have worked in a worktree of their own.
+    pub(super) workplaces: BTreeSet<String>,
 }
 
 impl Narrator {
-    pub(super) fn new(project: &Project, begun: Instant, silent: bool) -> Self {
+    pub(super) fn new(begun: Instant, silent: bool) -> Self {
         Self {
-            project: project.id.clone(),
             silent,
             begun,
             tree: Tree::default(),
@@ -78,11 +78,8 @@ impl Narrator {
             kills: 0,
             seen: BTreeMap::new(),
             conflicts: 0,
+            workplaces: BTreeSet::new(),
         }
-    }
-
-    pub(super) fn project(&self) -> &str {
-        &self.project
     }
 
     pub(super) fn killed(&mut self) {
@@ -93,6 +90,14 @@ impl Narrator {
     pub(super) fn is_over(&self) -> bool {
         let root = self.tree.root.as_deref().and_then(|root| self.tree.get(root));
         root.is_some_and(|root| matches!(root.status.as_deref(), Some("passed" | "failed")))
+    }
+
+    /// Whether somebody has stopped it, and nobody works any more.
+    pub(super) fn is_stopped(&self) -> bool {
+        let mut states =
+            self.tree.tasks.iter().filter_map(|task| task.agent.as_ref()).map(|agent| agent.state);
+        let is_stopped = states.clone().any(|state| state == AgentState::Stopped);
+        is_stopped && !states.any(AgentState::is_active)
     }
 
     /// Takes in what happened, tells it, and says what has to be acted on.
@@ -149,6 +154,9 @@ impl Narrator {
 
     fn tell(&mut self, event: &Event) {
         *self.seen.entry(event.kind.clone()).or_default() += 1;
+        if event.kind == "worktree_created" {
+            self.workplaces.insert(event.task.clone());
+        }
         let is_conflict = event.kind == "tool_result"
             && event.rest.get("tool").and_then(|tool| tool.as_str()) == Some("mcp__mxd__merge_task")
             && event.rest.get("isError").and_then(serde_json::Value::as_bool) == Some(true);

@@ -10,8 +10,12 @@ use super::Pace;
 /// What the user asks for.
 pub(super) const GOAL: &str = "Please add sums per month and per category, refuse lines that are no expenses, accept \
                                the amounts people really write, and describe it all in the README.";
-/// What the user answers.
+/// What the user answers, unless somebody else does on the page.
 pub(super) const ANSWER: &str = "Both: 12.50 and 12,50 mean the same.";
+/// What stands around an answer in a conversation, whatever it says.
+const ANSWERED: &str = "<clarify_response";
+/// The commit that resolves the conflict.
+pub(super) const RESOLVING: &str = "Sums per category, beside those per month";
 /// The tasks, below the root.
 pub(super) const TASKS: &[&str] =
     &["Reports", "Sums per month", "Sums per category", "Input", "Refuse what is no expense", "Describe it"];
@@ -57,7 +61,15 @@ pub(super) fn script(pace: Pace) -> Value {
         "resumes": true,
         "caches": true,
         "conversations": told,
+        "default_reply": ending(),
     })
+}
+
+/// What anybody hears who writes to an agent whose part is over, or makes a task of their own.
+fn ending() -> Value {
+    let text = "My part of the demo ends here. With a real model I would go on from your words.";
+    let input = json!({ "status": "passed", "summary": "Read. The script of the demo has no more to say." });
+    json!({ "blocks": [{ "text": text }, { "tool_call": { "name": "mcp__mxd__done", "input": input } }] })
 }
 
 /// One answer of the model.
@@ -243,7 +255,7 @@ fn category() -> Vec<Turn> {
         ),
         turn("", vec![("read_file", json!({ "path": "tally.sh" }))]),
         turn("Both reports stay, one after the other.", vec![file("tally.sh", &whole)]),
-        commit("Sums per category, beside those per month"),
+        commit(RESOLVING),
         done(RESOLVED),
     ]
 }
@@ -265,7 +277,7 @@ fn input() -> Vec<Turn> {
             ],
         ),
         turn("", vec![start("$first")]).catching(CREATED),
-        wait(&[ANSWER, REFUSE_DONE]),
+        wait(&[ANSWERED, REFUSE_DONE]),
         turn("The answer is there, and the other half is done.", vec![merge("$first")]),
         turn(
             "Both forms, then.",

@@ -1,6 +1,7 @@
 //! `mxd demo`, from outside: the whole story, also when the daemon is killed on the way.
 
-use std::process::Output;
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -51,4 +52,34 @@ fn a_folder_that_is_there_is_left_alone() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stderr).contains("a folder that is not there yet"), "{}", text(&output.stderr));
     assert_eq!(ground.path().read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn a_visitor_who_writes_gets_an_answer() {
+    let ground = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let folder = ground.path().join("demo");
+    let mut demo = Command::new(env!("CARGO_BIN_EXE_mxd"))
+        .args(["demo", "--stay", "--no-open", "--pace", "quick", "--folder", folder.to_str().unwrap()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut notes = BufReader::new(demo.stderr.take().unwrap()).lines();
+    assert!(notes.any(|note| note.unwrap().contains("until Ctrl-C")));
+    let visit = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mxd"));
+        command.args(["-p", "tally"]).args(arguments).env("MXD_DATA_DIR", folder.join("data"));
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    visit(&["send", "Thank you. And in colour?"]);
+    visit(&["send", "-t", "Describe it", "Is it short?"]);
+    visit(&["wait"]);
+    assert!(visit(&["logs"]).contains("My part of the demo ends here."));
+    assert!(visit(&["show", "Describe it"]).contains("status  passed"));
+    rustix::process::kill_process(rustix::process::Pid::from_child(&demo), rustix::process::Signal::INT)
+        .unwrap();
+    assert_eq!(demo.wait().unwrap().code(), Some(0));
 }
