@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use mxd_core::manifest::{Fault, Problem, Problems};
-use mxd_core::tool::is_hidden;
+use mxd_core::tool::visible;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -24,21 +24,6 @@ pub(crate) const WEAK: Style = AnsiColor::Yellow.on_default().bold();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 /// Beside the point.
 pub(crate) const DIM: Style = Style::new().dimmed();
-
-/// Words of others as a person reads them: what nobody sees, and what a terminal obeys, is spelled out.
-pub(crate) fn visible(words: &str) -> String {
-    let mut shown = String::with_capacity(words.len());
-    let mut letters = words.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\r' if letters.peek() == Some(&'\n') => {}
-            '\n' | '\t' => shown.push(letter),
-            _ if letter.is_control() || is_hidden(letter) => shown.extend(letter.escape_unicode()),
-            _ => shown.push(letter),
-        }
-    }
-    shown
-}
 
 /// What a command comes to.
 #[derive(Debug, Default)]

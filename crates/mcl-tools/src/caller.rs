@@ -16,10 +16,11 @@ use mxd_tools::shell::{CallId, Watcher};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::{Failure, Trouble, visible};
+use crate::answer::{Failure, Trouble};
 use crate::code::Code;
 use crate::live::{World, package_code, trouble};
 use crate::{show, verify};
+use mxd_core::tool::visible;
 
 /// The servers of some tools, connected, and what may be called.
 pub(crate) struct Caller {

@@ -9,10 +9,11 @@ use mxd_core::manifest::{
 use mxd_core::tool::ToolUri;
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, BAD, DIM, Failure, Warning, visible};
+use crate::answer::{Answer, BAD, DIM, Failure, Warning};
 use crate::cli::{Common, ToolArgs};
 use crate::files;
 use crate::uri::{self, Meant};
+use mxd_core::tool::visible;
 
 /// A digest, in red when it is none.
 pub(crate) fn shown(digest: &PackageDigest) -> String {

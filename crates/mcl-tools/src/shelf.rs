@@ -12,11 +12,12 @@ use mxd_tools::builtin;
 use mxd_tools::mcp::{Argument, CallError, CallOptions, Prompts, Resource, Resources, Servers};
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Failure, Trouble, Warning, visible};
+use crate::answer::{Answer, Failure, Trouble, Warning};
 use crate::cli::{Common, LiveArgs, OfServer, ReadResource};
 use crate::code::Code;
 use crate::live::{World, wait_for};
 use crate::{caller, files, inspect};
+use mxd_core::tool::visible;
 
 pub(crate) fn resources(common: &Common, of: &OfServer) -> Result<Answer, Failure> {
     let (manifest, server) = meant(common, &of.server)?;

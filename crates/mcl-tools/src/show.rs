@@ -6,8 +6,9 @@ use mxd_core::json::{Change, Difference};
 use mxd_core::manifest::{Comparison, Finding, Identity, Package, Report};
 use serde_json::{Value, json};
 
-use crate::answer::{BAD, GOOD, Trouble, WEAK, visible};
+use crate::answer::{BAD, GOOD, Trouble, WEAK};
 use crate::code::Code;
+use mxd_core::tool::visible;
 
 /// A word for programs.
 fn kind(finding: &Finding) -> &'static str {

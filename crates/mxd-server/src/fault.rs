@@ -88,8 +88,9 @@ impl Fault {
     }
 
     pub(crate) fn broken(problem: impl Into<String>) -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "project_broken", problem)
-            .hint("Put that right, then restart the project.")
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "project_broken", problem).hint(
+            "Put that right, then restart it: any change of its settings does, or `mxd daemon restart`.",
+        )
     }
 
     /// Something of ours or of the machine's failed.

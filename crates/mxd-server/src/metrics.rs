@@ -73,7 +73,7 @@ pub(crate) fn text(app: &App) -> String {
     put("mxd_messages_waiting", "gauge", "Messages in inboxes.", &one(census.waiting_messages));
     put("mxd_commits_total", "counter", "Commits in the logs of open projects.", &one(census.commits));
     let cost = vec![(String::new(), dollars(census.cost).to_string())];
-    put("mxd_cost_usd_total", "counter", "What the tasks that are there have cost.", &cost);
+    put("mxd_cost_usd", "gauge", "What the tasks that are there have cost.", &cost);
     let tasks: Vec<_> = census
         .counts
         .iter()

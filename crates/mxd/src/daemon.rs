@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use mxd_core::show::one_line;
-use mxd_server::Contact;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
@@ -234,13 +233,13 @@ async fn end_process() -> Result<bool, Failure> {
 /// The process of the daemon that is there. What one that was killed has left may name another process by now, so the
 /// data folder has to be held as well.
 fn pid(data: &Path) -> Option<Pid> {
-    let pid = Pid::from_raw(i32::try_from(Contact::read(data).ok()?.pid).ok()?)?;
     let mut lock = fs::File::open(data.join("daemon.lock")).ok()?;
     let held = matches!(lock.try_lock(), Err(fs::TryLockError::WouldBlock));
     let mut owner = String::new();
     lock.read_to_string(&mut owner).ok()?;
-    // One that has just begun holds it before it says how to reach it.
-    (held && owner == format!("pid {}", pid.as_raw_nonzero())).then_some(pid)
+    // The file that says how to reach it may be gone, or not there yet.
+    let pid = Pid::from_raw(owner.strip_prefix("pid ")?.parse().ok()?)?;
+    held.then_some(pid)
 }
 
 async fn status(as_json: bool) -> Result<(), Failure> {
@@ -261,8 +260,9 @@ async fn status(as_json: bool) -> Result<(), Failure> {
 fn tail(follow: bool) -> Result<Command, Failure> {
     let file = log_file(&data_folder()?);
     if !file.exists() {
-        return Err(Failure::not_found(format!("{} is not there", file.display()))
-            .hint("A service logs to its supervisor: `journalctl --user -u mxd`."));
+        return Err(Failure::not_found(format!("{} is not there", file.display())).hint(
+            "A service writes to its supervisor (`journalctl --user -u mxd`), `mxd serve` to its terminal.",
+        ));
     }
     let mut tail = Command::new("tail");
     tail.args(["-n", &TAIL.to_string()]);

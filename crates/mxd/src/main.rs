@@ -16,6 +16,7 @@ mod service;
 mod tree_text;
 mod watch;
 
+use std::ffi::OsStr;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -137,9 +138,9 @@ enum Command {
 
 fn main() -> ExitCode {
     // Before anything else: a supervisor must be a process of one thread.
-    let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some(SANDBOX) {
-        return mxd_tools::sandbox::enter(arguments.next().as_deref());
+    let mut arguments = std::env::args_os().skip(1);
+    if arguments.next().as_deref() == Some(SANDBOX.as_ref()) {
+        return mxd_tools::sandbox::enter(arguments.next().as_deref().and_then(OsStr::to_str));
     }
     let Cli { scope, command } = Cli::parse();
     match command {
@@ -154,7 +155,12 @@ fn main() -> ExitCode {
             played.unwrap_or_else(|error| Failure::new(error.to_string()).tell(scope.json))
         }
         other => match say::wait_for(talk_plainly(other, &scope)) {
-            Ok(Ok(())) => ExitCode::SUCCESS,
+            Ok(Ok(())) => match say::written() {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => Failure::new(format!("standard output: {error}"))
+                    .hint("What was asked for was done; what it says could not be written.")
+                    .tell(scope.json),
+            },
             Ok(Err(failure)) => failure.tell(scope.json),
             Err(error) => Failure::new(error.to_string()).tell(scope.json),
         },

@@ -139,7 +139,7 @@ impl Mcp {
     fn offer(&self, ready: &Ready) -> Result<Offer, String> {
         let plane = Plane::new(Registry::built_in().map_err(|error| error.to_string())?);
         let permissions = self.permissions(ready.sandbox.level()).map_err(|error| error.to_string())?;
-        Ok(Offer { plane, scope: self.scope(ready)?, permissions })
+        Ok(Offer { plane, scope: self.scope(ready)?, permissions, instructions: serve::OF_A_FOLDER })
     }
 
     /// The tools of the daemon, which is asked anew by every call.

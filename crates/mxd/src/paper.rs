@@ -1,5 +1,6 @@
 //! Completions for shells and the manual pages, made from the same description as the help.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -22,8 +23,14 @@ pub(crate) struct Completions {
 
 impl Completions {
     pub(crate) fn run(self) -> ExitCode {
-        clap_complete::generate(self.shell, &mut Cli::command(), "mxd", &mut std::io::stdout());
-        ExitCode::SUCCESS
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "mxd", &mut script);
+        match std::io::stdout().write_all(&script) {
+            Ok(()) => ExitCode::SUCCESS,
+            // Whoever stops reading has read enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Err(error) => Failure::new(format!("standard output: {error}")).tell(false),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Words on a terminal. Colour comes only where there is one.
 
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 
@@ -11,9 +12,28 @@ pub(crate) const WEAK: Style = AnsiColor::Yellow.on_default().bold();
 /// Does not work.
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 
-/// One line to standard output. Nobody reading is not our fault.
+/// Why standard output could not be written, once it could not.
+static UNWRITTEN: OnceLock<io::ErrorKind> = OnceLock::new();
+
+/// One line to standard output. Nobody reading is not our fault; a full disk is told by [`written`].
 pub(crate) fn line(text: impl AsRef<str>) {
-    let _closed = writeln!(anstream::stdout(), "{}", text.as_ref());
+    let mut out = anstream::stdout();
+    if let Err(error) = writeln!(out, "{}", text.as_ref()).and_then(|()| out.flush()) {
+        let _first = UNWRITTEN.set(error.kind());
+    }
+}
+
+/// Whether nobody reads what is said any more.
+pub(crate) fn is_unread() -> bool {
+    UNWRITTEN.get().is_some()
+}
+
+/// Whether all that was said was written, or nobody wanted the rest.
+pub(crate) fn written() -> io::Result<()> {
+    match UNWRITTEN.get() {
+        Some(kind) if *kind != io::ErrorKind::BrokenPipe => Err((*kind).into()),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// One line to standard error, beside what a program reads from standard output.

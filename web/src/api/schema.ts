@@ -83,6 +83,12 @@ export type BreakView = {
   reason: string;
 };
 
+/** A project that does not open. */
+export type BrokenProject = {
+  id: string;
+  problem: string;
+};
+
 export type Cache = {
   /** The part of what models read that came from the cache, from 0 to 1. */
   hitRate: number;
@@ -127,6 +133,10 @@ export type Changed = {
   restarted: string[];
   /** Projects in which agents work: they go on with the old settings until they are restarted. */
   restartNeeded: string[];
+  /** Projects that cannot be opened with the new settings. */
+  broken: BrokenProject[];
+  /** Projects that have a budget of their own, which another `budgetUsd` does not change. */
+  budgetKept: string[];
 };
 
 export type CheckView = {

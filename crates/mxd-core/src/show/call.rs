@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::one_line;
 use crate::event::body::ToolResult;
+use crate::tool::visible;
 
 /// Where the arguments of our own tools say what it is about: the field that a person reads first.
 const SUBJECTS: &[(&str, &[&str])] = &[
@@ -43,6 +44,26 @@ pub fn call_line(wire: &str, input: &str) -> String {
     let subject =
         serde_json::from_str::<Value>(input).ok().map(|input| subject(&name, &input)).unwrap_or_default();
     if subject.is_empty() { name } else { format!("{name} {}", one_line(&subject, SUBJECT_CHARS)) }
+}
+
+/// A call as somebody has to see it who answers for it: all of it, one row for each line, nothing hidden.
+pub fn call_rows(wire: &str, input: &str) -> Vec<String> {
+    let mut rows = vec![short_name(wire)];
+    let Ok(Value::Object(fields)) = serde_json::from_str::<Value>(input) else {
+        rows.extend(visible(input).lines().map(|line| format!("  {line}")));
+        return rows;
+    };
+    for (name, value) in &fields {
+        let shown = visible(&text(value));
+        match shown.lines().collect::<Vec<_>>().as_slice() {
+            [line] => rows.push(format!("  {}: {line}", visible(name))),
+            lines => {
+                rows.push(format!("  {}:", visible(name)));
+                rows.extend(lines.iter().map(|line| format!("    {line}")));
+            }
+        }
+    }
+    rows
 }
 
 fn subject(name: &str, input: &Value) -> String {

@@ -7,7 +7,7 @@ mod line;
 mod progress;
 mod standing;
 
-pub use self::call::{call_line, result_line};
+pub use self::call::{call_line, call_rows, result_line};
 pub use self::line::{LINE_CHARS, line, one_line};
 pub use self::progress::{Progress, progress};
 pub use self::standing::{AgentState, Standing, standing};

@@ -53,6 +53,6 @@ pub use skill::{
     SkillToolError, SkillTools, parse_md, parse_mtx,
 };
 pub use spec::{Annotations, InputSchema, ToolDef, ToolDefError, ToolOffer};
-pub use text::{CleanText, Quoted, TextFlags, is_hidden};
+pub use text::{CleanText, Quoted, TextFlags, is_hidden, visible};
 pub use uri::{Namespace, NativeTool, ToolUri, ToolUriError, UriFault};
 pub use wire_name::{WireName, WireNameCollision, WireNameError, WireNames};

@@ -109,6 +109,21 @@ pub fn is_hidden(c: char) -> bool {
         | '\u{E0000}'..='\u{E0FFF}')
 }
 
+/// Words of others as a person reads them: what nobody sees, and what a terminal obeys, is spelled out.
+pub fn visible(words: &str) -> String {
+    let mut shown = String::with_capacity(words.len());
+    let mut letters = words.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\r' if letters.peek() == Some(&'\n') => {}
+            '\n' | '\t' => shown.push(letter),
+            _ if letter.is_control() || is_hidden(letter) => shown.extend(letter.escape_unicode()),
+            _ => shown.push(letter),
+        }
+    }
+    shown
+}
+
 /// A piece of text from outside, fit to stand in a message: escaped and short.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Quoted(String);

@@ -356,9 +356,12 @@ impl Home {
         let _turn = self.inner.changes.lock().await;
         let old = self.project(id)?;
         self.inner.shelf.write(self.entries().into_iter().filter(|entry| entry.id != id).collect())?;
+        let standing = old.now();
+        // Whoever still watches it would keep it, and its log with it, from whoever registers the folder again.
+        self.show(id, Standing::Opening);
         self.change_slots(|slots| slots.remove(&id));
         self.inner.neighbours.remove(id);
-        self.close_one(&old.now()).await;
+        self.close_one(&standing).await;
         Ok(self.folder(id))
     }
 
@@ -412,8 +415,12 @@ impl Home {
         let surroundings = self.surroundings(entry, None).await;
         let standing = match (old, surroundings) {
             (Standing::Open(project), Ok(surroundings)) => {
+                let budget = surroundings.config.budget;
                 let project = project.renew(surroundings).await;
-                Standing::Open(project)
+                match set_budget(&project, budget).await {
+                    Ok(()) => Standing::Open(project),
+                    Err(problem) => Standing::Broken { problem },
+                }
             }
             (Standing::Open(project), Err(problem)) => {
                 project.close().await;
@@ -461,9 +468,7 @@ impl Home {
             let made = project.wish(Actor::User, Op::CreateRoot(root)).await;
             made.map_err(|error| error.to_string())?;
         }
-        if let Some(budget) = budget {
-            set_budget(&project, budget).await?;
-        }
+        set_budget(&project, budget).await?;
         Ok(project)
     }
 
@@ -540,14 +545,12 @@ fn checked_name(name: &str) -> Result<String, HomeError> {
     if fits { Ok(name.to_owned()) } else { Err(HomeError::Name { limit: MOST_NAME }) }
 }
 
-/// Gives the root what the settings say, once: what its user gave it since then stays as it is.
-async fn set_budget(project: &Project, budget: Usd) -> Result<(), String> {
+/// Gives a root without a limit what the settings say. One that has a limit keeps it: it counts what was spent and handed
+/// down, so another number would be another amount.
+async fn set_budget(project: &Project, budget: Option<Usd>) -> Result<(), String> {
     let unlimited = |root: &Node| root.task().is_some_and(|task| task.budget_usd.is_none());
-    let Some(task) =
-        project.look(|state| state.tree().root().filter(|root| unlimited(root)).map(|root| root.id))
-    else {
-        return Ok(());
-    };
+    let root = project.look(|state| state.tree().root().filter(|root| unlimited(root)).map(|root| root.id));
+    let (Some(task), Some(budget)) = (root, budget) else { return Ok(()) };
     let patch = TaskPatch { budget: Change::Set(budget), ..TaskPatch::default() };
     let given = project.wish(Actor::User, Op::UpdateTask { task, patch }).await;
     given.map(|_| ()).map_err(|error| error.to_string())

@@ -49,7 +49,7 @@ impl ContactError {
     pub fn hint(&self) -> &'static str {
         match self {
             Self::None { .. } => "Start one with `mxd up`.",
-            Self::File { .. } => "Remove the file and start the daemon again.",
+            Self::File { .. } => "`mxd daemon restart` writes it anew.",
         }
     }
 }

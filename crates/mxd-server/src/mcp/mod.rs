@@ -29,6 +29,13 @@ use serde_json::Value;
 
 use self::tools::{TOOLS, Tool};
 
+/// What a model is told about the tools.
+const INSTRUCTIONS: &str = "\
+Agents that work on git repositories, each project a tree of tasks. `list_projects` and `get_tree` say what there is. \
+`create_task` with `checks` describes work, `send_message` starts or steers an agent in the name of the user, `wait` \
+returns when nobody works at a task and below it or somebody asks, `get_logs` says what happened. Agents work in \
+worktrees of their own and merge upwards; nothing is pushed.";
+
 /// How long a call may take.
 const TIMEOUT_MS: u64 = 600_000;
 
@@ -73,7 +80,8 @@ pub async fn offer(
         });
         registry.register(definition(tool)?, Executor::Function(function))?;
     }
-    Ok(Offer { plane: Plane::new(registry), scope: scope(scratch).await?, permissions })
+    let (plane, scope) = (Plane::new(registry), scope(scratch).await?);
+    Ok(Offer { plane, scope, permissions, instructions: INSTRUCTIONS })
 }
 
 fn definition(tool: &Tool) -> SetUp<ToolDef> {

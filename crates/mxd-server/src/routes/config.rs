@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use mxd_core::id::ProjectId;
 use mxd_engine::config::{self, Config, Layer, Places, Row};
-use mxd_engine::home::Registered;
+use mxd_engine::home::{HomeError, Registered};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -56,6 +55,18 @@ struct Changed {
     restarted: Vec<String>,
     /// Projects in which agents work: they go on with the old settings until they are restarted.
     restart_needed: Vec<String>,
+    /// Projects that cannot be opened with the new settings.
+    broken: Vec<BrokenProject>,
+    /// Projects that have a budget of their own, which another `budgetUsd` does not change.
+    budget_kept: Vec<String>,
+}
+
+/// A project that does not open.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct BrokenProject {
+    id: String,
+    problem: String,
 }
 
 /// Everything about the settings of a project.
@@ -93,16 +104,42 @@ async fn change(
     let (home, written) = (app.home.clone(), again.clone());
     tokio::task::spawn_blocking(move || home.know_secrets(&written)).await?;
     let config = look(again, layer).await?;
-    let (mut restarted, mut restart_needed) = (Vec::new(), Vec::new());
+    let mut changed = Changed {
+        config,
+        restarted: Vec::new(),
+        restart_needed: Vec::new(),
+        broken: Vec::new(),
+        budget_kept: Vec::new(),
+    };
     for registered in concerned {
-        let id: ProjectId = registered.entry.id;
+        let id = registered.entry.id;
         if is_at_work(&registered) {
-            restart_needed.push(id.to_string());
-        } else if app.home.restart(id).await.is_ok() {
-            restarted.push(id.to_string());
+            changed.restart_needed.push(id.to_string());
+            continue;
+        }
+        match app.home.restart(id).await {
+            Ok(registered) if keeps_budget(&registered) => {
+                changed.budget_kept.push(id.to_string());
+                changed.restarted.push(id.to_string());
+            }
+            Ok(_) => changed.restarted.push(id.to_string()),
+            // One that somebody takes out meanwhile is nobody's concern.
+            Err(HomeError::Unknown { .. }) => {}
+            Err(error) => {
+                changed.broken.push(BrokenProject { id: id.to_string(), problem: error.to_string() })
+            }
         }
     }
-    Ok(Given(Changed { config, restarted, restart_needed }))
+    Ok(Given(changed))
+}
+
+/// Whether the limit of a root is another than the settings say.
+fn keeps_budget(registered: &Registered) -> bool {
+    registered.now().project().is_some_and(|project| {
+        let wanted = project.config().budget;
+        let has = project.look(|state| state.tree().root().and_then(|root| root.task()?.budget_usd));
+        wanted.is_some() && has != wanted
+    })
 }
 
 /// Whether a restart would break something off.

@@ -7,6 +7,7 @@ use mxd_core::decide::{Actor, Op, Post, Refusal, SessionOp};
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{BlobId, Image};
 use mxd_core::id::{MessageId, TaskId};
+use mxd_core::message::Message;
 use mxd_engine::project::{Project, WishError};
 use mxd_store::Pin;
 use schemars::JsonSchema;
@@ -177,19 +178,31 @@ async fn deliver(
 ) -> Answer<Taken<Posted>> {
     // Held until the commit that names them is durable.
     let (images, _pins) = keep(project, pictures).await?;
-    let post = Post { content, images, ..Post::default() };
+    let post = Post { content: content.clone(), images, ..Post::default() };
     let seq = match project.wish(Actor::User, Op::SendMessage { id, to, post }).await {
         Ok(receipt) => receipt.seq.map(|seq| seq.0),
-        Err(WishError::Refused(Refusal::DuplicateMessage { .. })) => posted_at(project, to, id).await?,
+        Err(WishError::Refused(Refusal::DuplicateMessage { .. })) => {
+            posted_at(project, to, id, content).await?
+        }
         Err(error) => return Err(error.into()),
     };
     let seq = seq.ok_or_else(|| Fault::internal("a message was posted and has no commit"))?;
     Ok(Taken(Posted { seq, cursor: app.cursor(seq), task_id: to.to_string(), message_id: id.to_string() }))
 }
 
-/// The commit by which a message was posted.
-async fn posted_at(project: &Project, task: TaskId, id: MessageId) -> Answer<Option<u64>> {
-    seek(project, task, move |body| matches!(body, EventBody::Message(posted) if posted.id == id)).await
+/// The commit by which a message was posted. Another text under the same id was never posted, and must not seem so.
+async fn posted_at(project: &Project, task: TaskId, id: MessageId, content: String) -> Answer<Option<u64>> {
+    let same = move |body: &EventBody| match body {
+        EventBody::Message(posted) if posted.id == id => {
+            matches!(&posted.body, Message::User(user) if user.content == content)
+        }
+        _ => false,
+    };
+    let found = seek(project, task, same).await?;
+    found.map(Some).ok_or_else(|| {
+        Fault::conflict("duplicate_message", format!("another message has the id {id}"))
+            .hint("A new message needs a new id; the same one is for sending the same message again.")
+    })
 }
 
 /// The last commit of a task with an event that is wanted.

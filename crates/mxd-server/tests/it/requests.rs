@@ -104,6 +104,8 @@ async fn a_message_that_is_sent_twice_is_delivered_once() {
     stage.restart().await;
     let (again, repeated) = stage.post(&path, json!({ "id": id, "content": "Hello" })).await;
     assert_eq!((again, &repeated["seq"]), (202, &posted["seq"]));
+    let other = stage.post(&path, json!({ "id": id, "content": "Something else" })).await;
+    assert_eq!(code(other), no(409, "duplicate_message"), "it would be lost");
     assert_eq!(stage.see(&format!("/tasks/{task}")).await["inbox"], 1);
 
     assert_eq!(code(stage.post(&path, json!({})).await), no(422, "schema"));

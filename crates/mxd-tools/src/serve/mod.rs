@@ -20,4 +20,4 @@ mod session;
 pub use http::{Answer, Door, Endpoint, PATH, Token, TokenError, fresh_token};
 pub use lines::stdio;
 pub use selftest::{Finding, Report, selftest};
-pub use server::{Offer, Permissions, Server};
+pub use server::{OF_A_FOLDER, Offer, Permissions, Server};

@@ -25,7 +25,15 @@ pub struct Offer {
     pub scope: Scope,
     /// What they may do.
     pub permissions: Permissions,
+    /// What a model is told about all of them.
+    pub instructions: &'static str,
 }
+
+/// What a model is told about the built-in tools.
+pub const OF_A_FOLDER: &str = "\
+Tools for one folder: read, write, edit, list and search its files, and run commands there in a sandbox. Paths are \
+relative to that folder. Commands run in the background with `run_in_background`; their end is told with the next \
+result of any tool.";
 
 /// What the clients of a server may do.
 #[derive(Debug, Clone)]

@@ -23,11 +23,6 @@ use super::server::{Request, Server};
 use crate::outcome::Outcome;
 use crate::plane::Settlement;
 
-const INSTRUCTIONS: &str = "\
-Tools for one folder: read, write, edit, list and search its files, and run commands there in a sandbox. Paths are \
-relative to that folder. Commands run in the background with `run_in_background`; their end is told with the next \
-result of any tool.";
-
 /// One conversation.
 pub(super) struct Session {
     server: Server,
@@ -105,7 +100,7 @@ impl ServerHandler for Session {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("mxd", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(self.server.offer().instructions)
     }
 
     async fn initialize(

@@ -44,6 +44,7 @@ pub(crate) fn serve() -> Served {
             plane: Plane::new(registry()),
             scope: scope(folder.path().into()).await,
             permissions: permissions(),
+            instructions: "",
         };
         // The suite has no way to show a token.
         let endpoint = Endpoint::new(&Server::new(offer), Door::Open);

@@ -81,6 +81,8 @@ impl Failure {
         };
         match serde_json::from_str::<Body>(text) {
             Ok(Body { error }) => {
+                // The daemon answers: it is the project that does not open.
+                let code = if error.code == "project_broken" { Code::Failed } else { code };
                 // What is written for programs that speak HTTP does not help somebody who types.
                 let hint = error.hint.filter(|hint| !hint.contains("/openapi.json"));
                 Self { code, name: error.code, message: error.message, hint }
@@ -113,6 +115,11 @@ impl Failure {
     pub(crate) fn has_ids(&self) -> bool {
         let is_id = |word: &str| word.len() == 26 && word.parse::<mxd_core::id::TaskId>().is_ok();
         self.message.split(|c: char| !c.is_ascii_alphanumeric()).any(is_id)
+    }
+
+    /// Whether this is why, as programs name it.
+    pub(crate) fn is(&self, name: &str) -> bool {
+        self.name == name
     }
 
     pub(crate) fn is_unreachable(&self) -> bool {

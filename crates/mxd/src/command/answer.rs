@@ -2,10 +2,11 @@
 
 use clap::Args;
 use mxd_core::show;
+use mxd_core::tool::visible;
 use serde_json::{Value, json};
 
 use super::scope::{In, Tree};
-use crate::client::view::{Needs, Project};
+use crate::client::view::{Approval, Needs, Project};
 use crate::client::{Daemon, Failure};
 use crate::say::{self, BAD, DIM, WEAK};
 
@@ -76,25 +77,30 @@ impl List {
 pub(crate) fn describe(needs: &Needs) -> Vec<String> {
     let mut lines = Vec::new();
     for approval in &needs.approvals {
-        let call = show::call_line(&approval.tool, &approval.args.to_string());
-        lines.push(format!("{WEAK}permission{WEAK:#}  {}: {call}", approval.task_title));
+        lines.extend(permission(approval));
         lines.push(format!("            {DIM}mxd approve {}{DIM:#}", approval.approval_id));
     }
     for question in &needs.clarifications {
-        lines.push(format!(
-            "{WEAK}question{WEAK:#}    {}: {}",
-            question.task_title,
-            question.question.trim_end()
-        ));
+        let asked = visible(question.question.trim_end()).replace('\n', "\n            ");
+        lines.push(format!("{WEAK}question{WEAK:#}    {}: {asked}", question.task_title));
         lines.push(format!("            {DIM}mxd answer --question {} …{DIM:#}", question.clarification_id));
     }
     for trouble in &needs.failed {
-        lines.push(format!("{BAD}failed{BAD:#}      {}: {}", trouble.task_title, trouble.why));
+        lines.push(format!("{BAD}failed{BAD:#}      {}: {}", trouble.task_title, visible(&trouble.why)));
     }
     for trouble in &needs.conflicts {
-        lines.push(format!("{BAD}conflict{BAD:#}    {}: {}", trouble.task_title, trouble.why));
+        lines.push(format!("{BAD}conflict{BAD:#}    {}: {}", trouble.task_title, visible(&trouble.why)));
     }
     lines
+}
+
+/// A call that waits, all of it: whoever allows it has to see what that is.
+fn permission(approval: &Approval) -> Vec<String> {
+    let rows = show::call_rows(&approval.tool, &approval.args.to_string());
+    let (name, arguments) = rows.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
+    let first = format!("{WEAK}permission{WEAK:#}  {}: {name}", approval.task_title);
+    let rest = arguments.iter().map(|row| format!("          {row}"));
+    std::iter::once(first).chain(rest).collect()
 }
 
 impl Answer {

@@ -135,6 +135,11 @@ impl Auth {
             Self::List => show(scope, places, "authGroups."),
             Self::Remove { name } => {
                 is_set(places, Layer::User, &format!("authGroups.{name}"))?;
+                let layer = config::shown(places, Layer::User).unwrap_or_default();
+                if layer["defaultAuth"] == name.as_str() {
+                    return Err(Failure::new(format!("agents use `{name}`"))
+                        .hint("`mxd config set defaultAuth OTHER --global` names another one first."));
+                }
                 config::unset(places, Layer::User, &format!("authGroups.{name}"))
                     .map_err(|error| wrong(&error))?;
                 done(scope, Layer::User, &name, "is removed").await
@@ -206,20 +211,38 @@ fn wrong(error: &config::WriteError) -> Failure {
 }
 
 /// What became of a change that the daemon was told about.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TakenOver {
     /// Projects in which agents work with what held before.
     restart_needed: Vec<String>,
+    /// Projects that cannot be opened with it.
+    #[serde(default)]
+    broken: Vec<Broken>,
+    /// Projects with a budget of their own.
+    #[serde(default)]
+    budget_kept: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Broken {
+    problem: String,
 }
 
 /// Has the daemon take a change over, and says that it was made.
 pub(super) async fn done(scope: &In, layer: Layer, what: &str, said: &str) -> Result<(), Failure> {
-    let later = take_over(scope, layer).await?.map_or(0, |taken| taken.restart_needed.len());
-    say::answer(scope.json, &json!({ "ok": true, "restartNeeded": later > 0 }), || format!("{what} {said}"));
-    if later > 0 && !scope.json {
-        let where_ = if later == 1 { "a project" } else { "projects" };
-        say::note(format!("Agents are at work in {where_}: there it holds after `mxd daemon restart`."));
+    let taken = take_over(scope, layer).await?.unwrap_or_default();
+    let later = !taken.restart_needed.is_empty();
+    if let Some(broken) = taken.broken.first() {
+        let said = format!("{what} {said}, but a project cannot be opened any more: {}", broken.problem);
+        return Err(Failure::new(said).hint("Put that right with `mxd config`; its agents wait meanwhile."));
+    }
+    say::answer(scope.json, &json!({ "ok": true, "restartNeeded": later }), || format!("{what} {said}"));
+    if later && !scope.json {
+        say::note("Where agents are at work it holds after `mxd daemon restart`.");
+    }
+    if !taken.budget_kept.is_empty() && what == "budgetUsd" && !scope.json {
+        say::note("Projects that have a budget keep it: `mxd task edit root --budget USD` changes it there.");
     }
     Ok(())
 }

@@ -80,7 +80,7 @@ impl Logs {
         let scope = &std::mem::take(&mut self.of).within(scope);
         let daemon = Daemon::find()?;
         let project = scope.project(&daemon).await?;
-        let tree = Tree::read(&daemon, &project).await?;
+        let mut tree = Tree::read(&daemon, &project).await?;
         let task = self.task.as_deref().map(|task| tree.find(task)).transpose()?.map(|task| task.id.clone());
         // Listening begins before reading, so that nothing falls between the two.
         let mut stream = if self.follow { Some(daemon.listen(&project.id).await?) } else { None };
@@ -105,7 +105,12 @@ impl Logs {
         let mut last = events.last().map_or(0, |event| event.seq);
         shown.iter().skip(shown.len().saturating_sub(self.tail)).for_each(|event| print(scope, &tree, event));
         while let Some(happening) = next(stream.as_mut()).await? {
+            // Whoever stops reading has read enough.
+            if say::is_unread() {
+                break;
+            }
             if let Happening::Commit(commit) = happening {
+                tree.update(&commit.tasks, &[]);
                 let fresh = commit.events.iter().filter(|event| event.seq > last).filter(wanted);
                 fresh.for_each(|event| print(scope, &tree, event));
                 last = commit.events.last().map_or(last, |event| event.seq.max(last));
@@ -132,7 +137,7 @@ fn print(scope: &In, tree: &Tree, event: &Event) {
         say::line(serde_json::to_string(event).unwrap_or_default());
         return;
     }
-    let title = tree.get(&event.task).map_or("?", |task| task.title.as_str());
+    let title = tree.get(&event.task).map_or("(gone)", |task| task.title.as_str());
     let title = mxd_core::show::one_line(title, 20);
     let line = readable(tree, event.line.as_deref().unwrap_or(&event.kind));
     say::line(format!("{DIM}{}{DIM:#}  {title:<20}  {line}", clock(event.at)));
@@ -187,6 +192,6 @@ async fn export(scope: &In) -> Result<(), Failure> {
     match mxd_store::export(&OsDisk, &folder, &mut std::io::stdout().lock()) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Failure::new(format!("{}: {error}", folder.display()))),
+        Err(error) => Err(Failure::new(format!("{} or standard output: {error}", folder.display()))),
     }
 }

@@ -1,6 +1,6 @@
 //! Projects: registering, listing, moving and removing them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use reqwest::Method;
@@ -30,8 +30,7 @@ pub(crate) struct Init {
 impl Init {
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
         let daemon = Daemon::find()?;
-        let path = std::path::absolute(self.path.unwrap_or_else(|| PathBuf::from(".")))
-            .map_err(|error| Failure::new(format!("the folder: {error}")))?;
+        let path = absolute(&self.path.unwrap_or_else(|| PathBuf::from(".")))?;
         let mut body = json!({ "path": path, "init": self.new });
         if let Some(name) = self.name {
             body["name"] = Value::String(name);
@@ -87,8 +86,7 @@ impl Relocate {
     pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
         let daemon = Daemon::find()?;
         let project = named_project(projects(&daemon).await?, &self.project)?;
-        let path =
-            std::path::absolute(&self.path).map_err(|error| Failure::new(format!("the folder: {error}")))?;
+        let path = absolute(&self.path)?;
         let body = json!({ "path": path });
         let answer: Value =
             daemon.ask(Method::PATCH, &format!("/projects/{}", project.id), Some(body)).await?;
@@ -117,6 +115,14 @@ impl Remove {
         });
         Ok(())
     }
+}
+
+/// The whole path of a folder, as the daemon is told it.
+fn absolute(path: &Path) -> Result<String, Failure> {
+    let path = std::path::absolute(path).map_err(|error| Failure::new(format!("the folder: {error}")))?;
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        Failure::new(format!("{}: the name is no UTF-8", path.display())).hint("Rename the folder.")
+    })
 }
 
 fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, Failure> {

@@ -30,7 +30,7 @@ impl Status {
         let tree = Tree::read(&daemon, &project).await?;
         let width = say::width();
         tree_text::lines(&tree, self.all).iter().for_each(|line| say::line(line.fit(width)));
-        let total: f64 = tree.tasks.iter().map(|task| task.cost_usd).sum();
+        let total: f64 = tree.tasks.iter().map(|task| task.cost_usd).fold(0.0, |sum, cost| sum + cost);
         say::line(format!("{DIM}{} · ${total:.2}{DIM:#}", project.name));
         Ok(())
     }
@@ -120,7 +120,7 @@ impl Cost {
         let mut tasks = Tree::read(&daemon, &project).await?.tasks;
         tasks.retain(|task| task.cost_usd > 0.0);
         tasks.sort_by(|a, b| b.cost_usd.total_cmp(&a.cost_usd));
-        let total: f64 = tasks.iter().map(|task| task.cost_usd).sum();
+        let total: f64 = tasks.iter().map(|task| task.cost_usd).fold(0.0, |sum, cost| sum + cost);
         say::line(format!("{GOOD}${total:.4}{GOOD:#}  {}", project.name));
         for task in tasks.iter().take(DEAREST) {
             say::line(format!("${:.4}  {}", task.cost_usd, task.title));
@@ -250,6 +250,10 @@ impl Search {
         if scope.json {
             say::line(found.to_string());
             return Ok(());
+        }
+        let is_empty = |list: &str| found[list].as_array().is_none_or(Vec::is_empty);
+        if is_empty("tasks") && is_empty("log") {
+            say::note("Nothing was found.");
         }
         for task in found["tasks"].as_array().into_iter().flatten() {
             say::line(format!(

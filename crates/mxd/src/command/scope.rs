@@ -126,6 +126,17 @@ impl Tree {
         Ok(Self { tasks, root: root_id })
     }
 
+    /// Takes in what has changed since it was read.
+    pub(crate) fn update(&mut self, tasks: &[Task], removed: &[String]) {
+        for task in tasks {
+            match self.tasks.iter_mut().find(|known| known.id == task.id) {
+                Some(known) => *known = task.clone(),
+                None => self.tasks.push(task.clone()),
+            }
+        }
+        self.tasks.retain(|task| !removed.contains(&task.id));
+    }
+
     pub(crate) fn get(&self, id: &str) -> Option<&Task> {
         self.tasks.iter().find(|task| task.id == id)
     }

@@ -78,8 +78,16 @@ pub(crate) struct Grant {
     /// The task: its id or the start or end of it, or its title.
     task: String,
     /// How much, in dollars.
-    #[arg(value_parser = amount, allow_negative_numbers = true)]
+    #[arg(value_parser = some_amount, allow_negative_numbers = true)]
     usd: f64,
+}
+
+/// More than nothing.
+fn some_amount(text: &str) -> Result<f64, String> {
+    match amount(text)? {
+        usd if usd > 0.0 => Ok(usd),
+        _ => Err("it has to be more than nothing, such as 2.50".to_owned()),
+    }
 }
 
 /// A wish: to which task, which route, with what, and what is said when it is done.
@@ -104,10 +112,21 @@ impl Steer {
         let wish = self.wish(&tree)?;
         let task = tree.find(&wish.task)?;
         let path = format!("/projects/{}/tasks/{}/{}", project.id, task.id, wish.route);
-        let answer: Value = daemon.post(&path, wish.body).await?;
-        // Somebody who interrupts when the turn has just ended did nothing wrong.
-        let said =
-            if answer["interrupted"] == false { "does nothing that could be interrupted" } else { wish.said };
+        let (answer, said): (Value, &str) = match daemon.post::<Value>(&path, wish.body).await {
+            // Somebody who interrupts or stops when the turn has just ended did nothing wrong.
+            Ok(answer) if answer["interrupted"] == false => {
+                (answer, "does nothing that could be interrupted")
+            }
+            Err(failure) if wish.route == "stop" && failure.is("nothing_to_change") => {
+                (json!({ "stopped": false }), "does nothing that could be stopped")
+            }
+            Err(failure) if wish.route == "retry" && failure.is("late") => {
+                return Err(
+                    failure.hint("Nothing of it failed. `mxd continue` takes up a task that has ended.")
+                );
+            }
+            answer => (answer?, wish.said),
+        };
         say::answer(scope.json, &answer, || format!("“{}” {said}", task.title));
         Ok(())
     }

@@ -85,6 +85,9 @@ async fn until_settled(daemon: &Daemon, path: &str) -> Result<Waited, Failure> {
 fn judge(task: &Task, waited: &Waited) -> Result<String, Failure> {
     let title = &task.title;
     let why = waited.why.as_deref().unwrap_or("nobody works there");
+    if task.status.is_some() && waited.status.is_none() {
+        return Err(Failure::not_found(format!("“{title}” is gone")).hint("Somebody deleted it meanwhile."));
+    }
     if waited.needs_you {
         let said = format!("somebody at “{title}” or below asks you something");
         return Err(Failure::new(said).hint("`mxd needs` says what, and how to answer."));

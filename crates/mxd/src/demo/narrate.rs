@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use mxd_core::show::{AgentState, one_line};
 
 use crate::client::Happening;
-use crate::client::view::{Clarification, Event, Task};
+use crate::client::view::{Clarification, Event};
 use crate::command::scope::Tree;
 use crate::say::{self, DIM};
 use crate::tree_text::readable;
@@ -109,7 +109,7 @@ impl Narrator {
                 heard.extend(self.questions(&snapshot.needs.clarifications));
             }
             Happening::Commit(commit) => {
-                self.update(&commit.tasks, &commit.removed);
+                self.tree.update(&commit.tasks, &commit.removed);
                 let told = self.told;
                 for event in commit.events.iter().filter(|event| event.seq > told) {
                     self.tell(event);
@@ -123,16 +123,6 @@ impl Narrator {
             Happening::Delta(_) | Happening::Heartbeat => {}
         }
         heard
-    }
-
-    fn update(&mut self, tasks: &[Task], removed: &[String]) {
-        for task in tasks {
-            match self.tree.tasks.iter_mut().find(|known| known.id == task.id) {
-                Some(known) => *known = task.clone(),
-                None => self.tree.tasks.push(task.clone()),
-            }
-        }
-        self.tree.tasks.retain(|task| !removed.contains(&task.id));
     }
 
     fn questions(&mut self, open: &[Clarification]) -> Vec<Heard> {

@@ -63,6 +63,8 @@ fn a_daemon_is_started_restarted_and_ended() {
     let logs = mxd(home.path(), &["daemon", "logs"]);
     let logs = String::from_utf8_lossy(&logs.stdout);
     assert_eq!(logs.matches("the daemon is ready").count(), 2, "{logs}");
+    // Without the file that says how to reach it, it can still be ended: it holds the folder.
+    fs::remove_file(data.join("daemon.json")).unwrap();
     assert!(mxd(home.path(), &["daemon", "stop"]).status.success());
     assert_eq!(mxd(home.path(), &["daemon", "stop"]).status.code(), Some(3));
     assert_eq!(mxd(home.path(), &["daemon", "status"]).status.code(), Some(3));

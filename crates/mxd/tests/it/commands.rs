@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -146,7 +147,7 @@ fn trouble() -> Value {
         {
             "first_message": { "contains": "Title: Careful\n" },
             "turns": [
-                calls("bash", &json!({ "command": "true" })),
+                calls("bash", &json!({ "command": "true\n: \u{1b}[2J" })),
                 calls("done", &json!({ "status": "failed", "summary": "It is not worth it." })),
             ],
         },
@@ -201,11 +202,21 @@ fn every_way_to_steer_says_what_it_did() {
     tell(&["tasks"]);
     tell(&["auth", "revoke", "all"]);
     assert_eq!(user.run(&["stop"]).0, 0);
+    tell(&["stop", "Twin"]);
+    tell(&["search", "nobody said this"]);
+    tell(&["config", "set", "budgetUsd", "5"]);
+    tell(&["config", "set", "budgetUsd", "7"]);
+    tell(&["config", "auth", "remove", "main"]);
+    tell(&["remove", "repo"]);
+    tell(&["list"]);
+    tell(&["init"]);
     fs::rename(user.repo(), user.ground.path().join("elsewhere")).unwrap();
     fs::create_dir(user.repo()).unwrap();
     tell(&["relocate", "repo", "../elsewhere"]);
-    tell(&["remove", "repo"]);
-    tell(&["list"]);
+    fs::create_dir_all(user.ground.path().join("elsewhere/.mxd")).unwrap();
+    write(&user.ground.path().join("elsewhere/.mxd/config.json"), "{");
+    tell(&["--project", "repo", "config", "set", "limits.agents", "6"]);
+    tell(&["--project", "repo", "status"]);
     golden::check(&file_of("steering.txt"), &transcript);
 }
 
@@ -330,6 +341,8 @@ fn what_is_wrong_is_said_with_a_hint_and_a_code() {
         &["logs", "-n", "many"],
         &["rewind", "root", "--to", "abc"],
         &["grant", "root", "-5"],
+        &["grant", "root", "0"],
+        &["retry", "root"],
         &["task", "create", "x", "--budget", "much"],
         &["task", "edit", "root", "--status", "flying"],
         &["task", "move", "root", "--under", "root"],
@@ -457,6 +470,28 @@ fn an_export_is_every_commit_of_the_log() {
     let (code, text) = user.run(&["logs", "export"]);
     let commits = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["seq"].clone());
     assert_eq!((code, commits.collect::<Vec<_>>()), (0, vec![json!(1), json!(2)]));
+}
+
+#[test]
+fn names_and_pipes_that_are_no_text_are_no_reason_to_panic() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let user = User::new(&story());
+    let odd = std::ffi::OsStr::from_bytes(b"\xff");
+    let code = |command: &mut Command| command.output().unwrap().status.code();
+    assert_eq!(code(user.command(&[]).arg(odd)), Some(2));
+    fs::create_dir(user.ground.path().join(odd)).unwrap();
+    assert_eq!(code(user.command(&["init"]).arg(user.ground.path().join(odd))), Some(1));
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    for arguments in [&["list", "--json"][..], &["completions", "bash"]] {
+        assert_eq!(code(user.command(arguments).stdout(full())), Some(1), "{arguments:?}");
+    }
+    // Whoever has read enough is told nothing.
+    for arguments in [&["--json", "list"][..], &["completions", "bash"]] {
+        let mut process = user.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        drop(process.stdout.take());
+        assert_eq!(process.wait().unwrap().code(), Some(0), "{arguments:?}");
+    }
 }
 
 #[test]

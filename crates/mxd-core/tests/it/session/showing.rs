@@ -143,6 +143,24 @@ fn a_line_is_never_longer_than_it_may_be() {
 }
 
 #[test]
+fn who_answers_for_a_call_sees_all_of_it() {
+    let long = format!("echo {}; rm -r /important", "a".repeat(600));
+    let rows = show::call_rows("mcp__mxd__bash", &format!(r#"{{"command":"{long}"}}"#));
+    assert_eq!(rows, ["bash".to_owned(), format!("  command: {long}")]);
+    let two = r#"{"command":"echo harmless\nrm -r /important\u001b[2J","foreground_timeout":5}"#;
+    let rows = show::call_rows("mcp__files__run", two);
+    let expected = [
+        "files/run",
+        "  command:",
+        "    echo harmless",
+        "    rm -r /important\\u{1b}[2J",
+        "  foreground_timeout: 5",
+    ];
+    assert_eq!(rows, expected);
+    assert_eq!(show::call_rows("mcp__mxd__bash", "no json"), ["bash", "  no json"]);
+}
+
+#[test]
 fn money_is_shown_with_one_sign() {
     let mut stage = Stage::new();
     let root = stage.root();

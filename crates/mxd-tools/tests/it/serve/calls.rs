@@ -51,8 +51,12 @@ async fn structured_content_and_pictures_come_through() {
         Tool { name: "list", output_schema: None, run: structured(json!([1, 2])) },
         Tool { name: "picture", output_schema: None, run: picture },
     ];
-    let server =
-        Server::new(Offer { plane: plane(tools), scope: scene.scope.clone(), permissions: permissions() });
+    let server = Server::new(Offer {
+        plane: plane(tools),
+        scope: scene.scope.clone(),
+        permissions: permissions(),
+        instructions: "",
+    });
     let mut client = Client::legacy(server, json!({})).await;
     let listed = client.ask("tools/list", json!({})).await;
     let listed = listed["result"]["tools"].as_array().unwrap().clone();
@@ -174,8 +178,12 @@ async fn a_thousand_calls_at_once_are_answered_a_few_at_a_time() {
         })
     };
     let tools = vec![Tool { name: "wait", output_schema: None, run }];
-    let server =
-        Server::new(Offer { plane: plane(tools), scope: scene.scope.clone(), permissions: permissions() });
+    let server = Server::new(Offer {
+        plane: plane(tools),
+        scope: scene.scope.clone(),
+        permissions: permissions(),
+        instructions: "",
+    });
     let mut client = Client::legacy(server, json!({})).await;
     let mut ids = Vec::new();
     for _call in 0..1_000 {

@@ -9,7 +9,7 @@ use mxd_core::tool::{
 };
 use mxd_tools::plane::{Executor, Function, Plane, Registry};
 use mxd_tools::scope::Scope;
-use mxd_tools::serve::{Offer, Permissions, Server, stdio};
+use mxd_tools::serve::{OF_A_FOLDER, Offer, Permissions, Server, stdio};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::task::JoinHandle;
@@ -67,7 +67,7 @@ pub(crate) fn plane(tools: Vec<Tool<'_>>) -> Plane {
 
 /// A server with the built-in tools.
 pub(crate) fn server(scope: &Scope, permissions: Permissions) -> Server {
-    Server::new(Offer { plane: plane(vec![]), scope: scope.clone(), permissions })
+    Server::new(Offer { plane: plane(vec![]), scope: scope.clone(), permissions, instructions: OF_A_FOLDER })
 }
 
 pub(crate) struct Client {
