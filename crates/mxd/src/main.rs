@@ -142,7 +142,10 @@ fn main() -> ExitCode {
     if arguments.next().as_deref() == Some(SANDBOX.as_ref()) {
         return mxd_tools::sandbox::enter(arguments.next().as_deref().and_then(OsStr::to_str));
     }
-    let Cli { scope, command } = Cli::parse();
+    let Cli { scope, command } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(misuse) => return usage(&misuse),
+    };
     match command {
         Command::Doctor(doctor) => doctor.run(&scope),
         Command::Run(run) => run.run(scope.json),
@@ -165,6 +168,18 @@ fn main() -> ExitCode {
             Err(error) => Failure::new(error.to_string()).tell(scope.json),
         },
     }
+}
+
+/// What is told to whoever typed something else than a command: help, or what is wrong, also to programs.
+fn usage(misuse: &clap::Error) -> ExitCode {
+    if !misuse.use_stderr() || std::env::args_os().all(|word| word != "--json") {
+        let _closed = misuse.print();
+    } else {
+        let text = misuse.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        let _code = Failure::new(message).named("usage").tell(true);
+    }
+    ExitCode::from(u8::try_from(misuse.exit_code()).unwrap_or(2))
 }
 
 /// A command, and what went wrong with titles in the place of ids.

@@ -56,6 +56,13 @@ impl Failure {
         Self { code: Code::NotFound, name: "not_found".to_owned(), ..Self::new(message) }
     }
 
+    /// The same under a name of its own for programs.
+    #[must_use]
+    pub(crate) fn named(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
     /// Nobody answers at the address.
     pub(crate) fn unreachable(base: &str, error: &reqwest::Error) -> Self {
         let why = if error.is_timeout() { "it does not answer in time" } else { "nobody answers there" };

@@ -129,7 +129,7 @@ impl Answer {
         let body = json!({
             "taskId": question.task_id,
             "clarificationId": question.clarification_id,
-            "answer": self.words.join(" "),
+            "answer": super::spoken(&self.words)?,
         });
         let answer: Value = daemon.post(&format!("/projects/{}/clarify", project.id), body).await?;
         say::answer(scope.json, &answer, || format!("answered “{}”", question.task_title));

@@ -47,7 +47,7 @@ impl Send {
 
     fn content(&self) -> Result<String, Failure> {
         if self.message != ["-"] {
-            return Ok(self.message.join(" "));
+            return super::spoken(&self.message);
         }
         std::io::read_to_string(std::io::stdin())
             .map_err(|error| Failure::new(format!("standard input: {error}")))

@@ -141,7 +141,7 @@ impl Steer {
             Self::Continue(wanted) => {
                 let body = match wanted.message.as_slice() {
                     [] => json!({}),
-                    words => json!({ "message": words.join(" ") }),
+                    words => json!({ "message": super::spoken(words)? }),
                 };
                 Wish { task: wanted.task, route: "continue", body, said: "is taken up again" }
             }

@@ -360,7 +360,10 @@ fn what_is_wrong_is_said_with_a_hint_and_a_code() {
         &["config", "model", "remove", "nowhere"],
         &["config", "auth", "add", "main", "--provider", "openai"],
         &["bogus"],
+        &["--json", "bogus"],
         &["send"],
+        &["send", "go", "on", "-t", "root"],
+        &["send", "please", "--help"],
     ] {
         let _infallible = write!(transcript, "{}", user.told(arguments));
     }
