@@ -59,7 +59,7 @@ impl Fault {
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "invalid", message)
+        Self::new(StatusCode::BAD_REQUEST, "invalid", message).hint("/openapi.json says what goes where.")
     }
 
     pub(crate) fn unfit(message: impl Into<String>) -> Self {

