@@ -29,6 +29,10 @@ export interface TaskLog {
   readonly through: number;
   /** Commits passed by unseen: the newest page has to be asked for again. */
   readonly stale: boolean;
+  /** What was told of a stale log meanwhile: it stands behind what the newest page brings. */
+  readonly heard: readonly EventView[];
+  /** Of a stale log: everything of the task after this commit was heard. */
+  readonly heardFrom: number;
 }
 
 export interface ProjectState {
@@ -44,8 +48,11 @@ export type Message =
   | { readonly kind: "snapshot"; readonly data: SnapshotMessage }
   | { readonly kind: "commit"; readonly cursor: string | undefined; readonly data: CommitMessage }
   | { readonly kind: "delta"; readonly data: DeltaMessage }
+  /** The newest page of a log is about to be asked for: from here on, what is told of the task is kept. */
+  | { readonly kind: "asked"; readonly task: Id }
   | { readonly kind: "newest"; readonly task: Id; readonly page: EventPage }
-  | { readonly kind: "earlier"; readonly task: Id; readonly page: EventPage }
+  /** `before` is the commit that the page was asked to end at. */
+  | { readonly kind: "earlier"; readonly task: Id; readonly before: number; readonly page: EventPage }
   | { readonly kind: "forget"; readonly task: Id };
 
 export const NO_NEEDS: Needs = { approvals: [], clarifications: [], failed: [], conflicts: [] };
@@ -76,13 +83,20 @@ export function reduce(state: ProjectState, message: Message): ProjectState {
       return takeCommit(state, message.cursor, message.data);
     case "delta":
       return takeDelta(state, message.data);
+    case "asked":
+      return state.logs[message.task] !== undefined ? state : { ...state, logs: { ...state.logs, [message.task]: unread(state) } };
     case "newest":
       return takeNewest(state, message.task, message.page);
     case "earlier":
-      return takeEarlier(state, message.task, message.page);
+      return takeEarlier(state, message.task, message.before, message.page);
     case "forget":
       return { ...state, logs: without(state.logs, [message.task]), live: without(state.live, [message.task]) };
   }
+}
+
+/** A log of which nothing is known yet, but everything that comes will be. */
+function unread(state: ProjectState): TaskLog {
+  return { events: [], hasMore: false, through: -1, stale: true, heard: [], heardFrom: seqOf(state.cursor) };
 }
 
 function takeSnapshot(state: ProjectState, snapshot: SnapshotMessage): ProjectState {
@@ -94,7 +108,7 @@ function takeSnapshot(state: ProjectState, snapshot: SnapshotMessage): ProjectSt
   const logs: Record<Id, TaskLog> = {};
   for (const [id, log] of Object.entries(state.logs)) {
     if (tasks[id] === undefined) continue;
-    logs[id] = missed && log.through < seq ? { ...log, stale: true } : log;
+    logs[id] = missed && log.through < seq ? { ...log, stale: true, heard: [], heardFrom: seq } : log;
   }
   return { ...state, tasks, rootId: snapshot.rootId, needs: snapshot.needs, cursor: snapshot.cursor, logs, live: {} };
 }
@@ -123,26 +137,41 @@ function takeCommit(state: ProjectState, cursor: string | undefined, commit: Com
 function appendEvents(logs: ProjectState["logs"], commit: CommitMessage): ProjectState["logs"] {
   const byTask = new Map<Id, EventView[]>();
   for (const event of commit.events) {
-    const log = logs[event.task];
-    // A page that was asked for may already hold what the stream says a moment later.
-    if (log === undefined || log.stale || event.seq <= log.through) continue;
     const list = byTask.get(event.task);
     if (list === undefined) byTask.set(event.task, [event]);
     else list.push(event);
   }
   const next: Record<Id, TaskLog> = { ...logs };
   for (const [id, log] of Object.entries(logs)) {
-    const added = byTask.get(id);
-    if (added !== undefined) next[id] = trim({ ...log, events: [...log.events, ...added], through: commit.seq });
-    else if (!log.stale && commit.seq > log.through) next[id] = { ...log, through: commit.seq };
+    const added = byTask.get(id) ?? [];
+    if (log.stale) next[id] = hear(log, added);
+    // A page that was asked for may already hold what the stream says a moment later.
+    else if (commit.seq > log.through) next[id] = trim({ ...log, events: added.length === 0 ? log.events : [...log.events, ...added], through: commit.seq });
   }
   return next;
+}
+
+/** A stale log would have a hole if it took what is told: that is kept until the newest page is there. */
+function hear(log: TaskLog, added: readonly EventView[]): TaskLog {
+  const [first] = added;
+  if (first === undefined || first.seq <= (log.heard.at(-1)?.seq ?? -1)) return log;
+  const heard = [...log.heard, ...added];
+  if (heard.length - LIMITS.eventsKept < LIMITS.eventsSlack) return { ...log, heard };
+  const kept = lastCommits(heard);
+  return { ...log, heard: kept, heardFrom: heard[heard.length - kept.length - 1]?.seq ?? log.heardFrom };
 }
 
 /** A log that grows under an open page forgets its oldest part; the daemon still has it. */
 function trim(log: TaskLog): TaskLog {
   const over = log.events.length - LIMITS.eventsKept;
-  return over < LIMITS.eventsSlack ? log : { ...log, events: log.events.slice(over), hasMore: true };
+  return over < LIMITS.eventsSlack ? log : { ...log, events: lastCommits(log.events), hasMore: true };
+}
+
+/** As many events as are kept. Those of one commit stay together: what comes before a commit is asked for by its number. */
+function lastCommits(events: readonly EventView[]): readonly EventView[] {
+  let from = Math.max(0, events.length - LIMITS.eventsKept);
+  while (from > 0 && from < events.length && events[from]?.seq === events[from - 1]?.seq) from += 1;
+  return events.slice(from);
 }
 
 /** What an event says for good replaces what was said of it while it came. */
@@ -214,35 +243,40 @@ function tail(text: string, limit: number): string {
   return text.length > limit ? text.slice(text.length - limit) : text;
 }
 
+/**
+ * A page holds everything up to its cursor, which may be older than what is here: pages and the stream come by
+ * different ways. What was told after it stands behind it, once; where something between the two passed by unseen, the
+ * log stays stale and the page is asked for again.
+ */
 function takeNewest(state: ProjectState, task: Id, page: EventPage): ProjectState {
-  const through = seqOf(page.cursor);
-  const old = state.logs[task];
-  const events = newestJoined(old, page);
-  const first = events[0]?.seq;
-  const keptEarlier = old !== undefined && first !== undefined && (old.events[0]?.seq ?? Infinity) === first;
-  const hasMore = keptEarlier ? old.hasMore : page.hasMore;
-  const log: TaskLog = { events, hasMore, through: Math.max(through, events.at(-1)?.seq ?? -1), stale: false };
+  const old = state.logs[task] ?? unread(state);
+  const cursor = seqOf(page.cursor);
+  const before = earlierPart(old, page);
+  const events = [...before, ...page.events, ...old.events.filter((event) => event.seq > cursor)];
+  const hasMore = before.length > 0 ? old.hasMore : page.hasMore;
+  const through = Math.max(cursor, old.through);
+  const stale = old.stale && through < old.heardFrom;
+  const log: TaskLog = stale
+    ? { ...old, events, hasMore, through }
+    : { events: [...events, ...old.heard.filter((event) => event.seq > through)], hasMore, through: Math.max(through, seqOf(state.cursor)), stale, heard: [], heardFrom: -1 };
   return { ...state, logs: { ...state.logs, [task]: log } };
 }
 
-/** Joins a fresh newest page with what is there, when the two touch; otherwise the page alone is the truth. */
-function newestJoined(old: TaskLog | undefined, page: EventPage): readonly EventView[] {
-  if (old === undefined || old.events.length === 0) return page.events;
+/** What is here of the time before a newest page, when the two touch; otherwise the page alone is the truth. */
+function earlierPart(old: TaskLog, page: EventPage): readonly EventView[] {
   const first = page.events[0]?.seq;
-  if (first === undefined) return page.events;
-  if (page.hasMore && first > old.through) return page.events;
-  const last = page.events.at(-1)?.seq ?? first;
-  const before = old.events.filter((event) => event.seq < first);
-  const after = old.events.filter((event) => event.seq > last);
-  return [...before, ...page.events, ...after];
+  if (first === undefined || !page.hasMore || first > old.through) return [];
+  return old.events.filter((event) => event.seq < first);
 }
 
-function takeEarlier(state: ProjectState, task: Id, page: EventPage): ProjectState {
+function takeEarlier(state: ProjectState, task: Id, before: number, page: EventPage): ProjectState {
   const log = state.logs[task];
-  if (log === undefined) return state;
-  const first = log.events[0]?.seq ?? Infinity;
+  const first = log?.events[0]?.seq;
+  // The log may have let go of its oldest part meanwhile: then there is a hole between the page and what is here.
+  if (log === undefined || first === undefined || first > before) return state;
   const earlier = page.events.filter((event) => event.seq < first);
-  const joined: TaskLog = { ...log, events: [...earlier, ...log.events], hasMore: page.hasMore };
+  const hasMore = earlier.length === 0 && first < before ? log.hasMore : page.hasMore;
+  const joined: TaskLog = { ...log, events: [...earlier, ...log.events], hasMore };
   return { ...state, logs: { ...state.logs, [task]: joined } };
 }
 
