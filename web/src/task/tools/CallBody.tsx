@@ -11,7 +11,7 @@ import { type PatchLine, lineDiff } from "../../text/patch.ts";
 import { Terminal } from "../../text/Terminal.tsx";
 import type { ToolItem } from "../items.ts";
 import { SearchHits } from "./SearchHits.tsx";
-import { argsOf } from "./summary.ts";
+import { argsOf } from "./names.ts";
 
 interface CallBodyProps {
   item: ToolItem;

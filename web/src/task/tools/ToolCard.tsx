@@ -3,11 +3,13 @@ import { memo } from "react";
 import { Button } from "../../design/controls.tsx";
 import { Icon } from "../../design/Icon.tsx";
 import { attempt } from "../../shell/toasts.tsx";
+import { store } from "../../state/store.ts";
 import { clock, duration, moment } from "../../text/format.ts";
+import { readable } from "../../text/readable.ts";
 import type { ToolItem } from "../items.ts";
 import { useOpen } from "../open.ts";
 import { CallBody, background } from "./CallBody.tsx";
-import { iconOf, summaryOf, toolName } from "./summary.ts";
+import { aboutCall, iconOf, shortName, toolName } from "./names.ts";
 
 interface ToolCardProps {
   item: ToolItem;
@@ -20,16 +22,14 @@ export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProp
   const [open, setOpen] = useOpen(item.key, edits || item.result?.isError === true || (item.result?.images.length ?? 0) > 0);
   const running = item.result === undefined;
   const shown = open || (running && (live !== undefined || item.approval !== undefined));
-  const { name, server } = toolName(item.tool);
+  const { name } = toolName(item.tool);
+  const { tasks } = store.get();
   return (
     <div role="group" className={`tool ${item.result?.isError === true ? "is-error" : ""} ${running ? "is-running" : ""}`} aria-label={`Tool call ${name}`}>
       <button type="button" className="tool-head" aria-expanded={shown} onClick={() => setOpen(!shown)}>
         <Icon name={iconOf(item.tool)} />
-        <span className="tool-name">
-          {name}
-          {server !== undefined && <span className="muted"> of {server}</span>}
-        </span>
-        <span className="tool-summary mono ellipsis">{item.malformed !== undefined ? "arguments that are no JSON object" : summaryOf(item.tool, item.input)}</span>
+        <span className="tool-name">{shortName(item.tool)}</span>
+        <span className="tool-summary mono ellipsis">{readable(tasks, aboutCall(item.tool, item.line))}</span>
         <Outcome item={item} now={now} />
       </button>
       {shown && (
