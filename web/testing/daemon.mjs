@@ -154,7 +154,7 @@ export class FakeDaemon {
   }
 
   loginByTicket(ticket) {
-    if (!this.tickets.delete(ticket)) throw new Refusal(403, "wrong_ticket", "That ticket is not valid.", "It can be used once, within a minute.");
+    if (!this.tickets.delete(ticket)) throw new Refusal(401, "ticket", "the ticket was used or is too old", "Open the page again with `mxd up`.");
     return this.loggedIn();
   }
 
