@@ -11,6 +11,7 @@ import type {
 } from "../api/types.ts";
 import { wholeTask } from "../api/normal.ts";
 import { LIMITS } from "./limits.ts";
+import { isWorking } from "./select.ts";
 
 /** What has been said of an item that the log does not hold yet. */
 export interface Live {
@@ -42,6 +43,8 @@ export interface ProjectState {
   readonly cursor: string | undefined;
   readonly logs: Readonly<Record<Id, TaskLog>>;
   readonly live: Readonly<Record<Id, Live>>;
+  /** Tasks that may have been in the middle of an item when the page began to listen: its beginning was not seen. */
+  readonly late: Readonly<Record<Id, true>>;
 }
 
 export type Message =
@@ -64,6 +67,7 @@ export const EMPTY: ProjectState = {
   cursor: undefined,
   logs: {},
   live: {},
+  late: {},
 };
 
 const NOTHING_LIVE: Live = { text: "", thinking: "", output: {} };
@@ -105,12 +109,14 @@ function takeSnapshot(state: ProjectState, snapshot: SnapshotMessage): ProjectSt
   for (const task of snapshot.tasks) tasks[task.id] = wholeTask(task);
   // A snapshot ahead of the commits we have seen means that events passed by: the logs know only up to `through`.
   const missed = seq > seqOf(state.cursor);
+  const late: Record<Id, true> = {};
+  for (const task of Object.values(tasks)) if (isWorking(task)) late[task.id] = true;
   const logs: Record<Id, TaskLog> = {};
   for (const [id, log] of Object.entries(state.logs)) {
     if (tasks[id] === undefined) continue;
     logs[id] = missed && log.through < seq ? { ...log, stale: true, heard: [], heardFrom: seq } : log;
   }
-  return { ...state, tasks, rootId: snapshot.rootId, needs: snapshot.needs, cursor: snapshot.cursor, logs, live: {} };
+  return { ...state, tasks, rootId: snapshot.rootId, needs: snapshot.needs, cursor: snapshot.cursor, logs, live: {}, late };
 }
 
 function takeCommit(state: ProjectState, cursor: string | undefined, commit: CommitMessage): ProjectState {
@@ -131,7 +137,16 @@ function takeCommit(state: ProjectState, cursor: string | undefined, commit: Com
     cursor: cursor ?? String(commit.seq),
     logs: removed.length > 0 ? without(logs, removed) : logs,
     live: removed.length > 0 ? without(live, removed) : live,
+    late: begun(state.late, commit.events),
   };
+}
+
+/** What comes after one of these is a new item: who hears it, hears it from its beginning. */
+const ENDS_ITEM = new Set(["assistant_text", "thinking", "tool_call", "turn_started", "turn_ended"]);
+
+function begun(late: ProjectState["late"], events: readonly EventView[]): ProjectState["late"] {
+  const over = events.filter((event) => ENDS_ITEM.has(event.type) && late[event.task] === true);
+  return over.length === 0 ? late : without(late, over.map((event) => event.task));
 }
 
 function appendEvents(logs: ProjectState["logs"], commit: CommitMessage): ProjectState["logs"] {
@@ -211,16 +226,19 @@ function settled(live: Live, event: EventView): Live | undefined {
 
 function takeDelta(state: ProjectState, delta: DeltaMessage): ProjectState {
   const live = state.live[delta.task] ?? NOTHING_LIVE;
+  const more = (before: string | undefined): string => {
+    const said = before === undefined || before === "" ? (state.late[delta.task] === true ? "…" : "") : before;
+    return tail(said + (delta.content ?? ""), LIMITS.liveChars);
+  };
   const put = (now: Live): ProjectState => ({ ...state, live: { ...state.live, [delta.task]: now } });
   switch (delta.type) {
     case "text_delta":
-      return put({ ...live, text: tail(live.text + (delta.content ?? ""), LIMITS.liveChars) });
+      return put({ ...live, text: more(live.text) });
     case "thinking_delta":
-      return put({ ...live, thinking: tail(live.thinking + (delta.content ?? ""), LIMITS.liveChars) });
+      return put({ ...live, thinking: more(live.thinking) });
     case "tool_output": {
       const call = delta.toolCallId ?? "";
-      const text = tail((live.output[call] ?? "") + (delta.content ?? ""), LIMITS.liveChars);
-      return put({ ...live, output: { ...live.output, [call]: text } });
+      return put({ ...live, output: { ...live.output, [call]: more(live.output[call]) } });
     }
     case "usage": {
       const task = state.tasks[delta.task];

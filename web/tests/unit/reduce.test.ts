@@ -101,6 +101,18 @@ describe("reduce", () => {
     expect(seqs(done)).toEqual([2]);
   });
 
+  it("marks words whose beginning was said before it listened", () => {
+    const working = task("a", { agent: { state: "thinking", why: "" } });
+    const delta = (content: string, type = "text_delta"): Message => ({ kind: "delta", data: { task: "a", type, content } });
+    const late = after(snapshot(1, [working]), delta("dle"), delta(" of it"));
+    expect(late.live["a"]?.text).toBe("…dle of it");
+    const next = [commit(2), delta("Now all of it")].reduce(reduce, late);
+    expect(next.live["a"]?.text).toBe("Now all of it");
+    // A line that was lost in the middle of a word has lost some of its letters.
+    expect([snapshot(2, [working]), delta("ter")].reduce(reduce, next).live["a"]?.text).toBe("…ter");
+    expect(after(snapshot(1, [working]), delta("hm", "thinking_delta")).live["a"]?.thinking).toBe("…hm");
+  });
+
   it("forgets live output of a call when its result is there, and everything live after a snapshot", () => {
     const output: Message = { kind: "delta", data: { task: "a", type: "tool_output", toolCallId: "c", content: "x" } };
     const result: EventView = { seq: 2, at: 2, task: "a", type: "tool_result", toolCallId: "c", content: "x", isError: false };
