@@ -9,7 +9,7 @@ import { store } from "../state/store.ts";
 import { clock, duration, moment } from "../text/format.ts";
 import { readable } from "../text/readable.ts";
 import { taskPath } from "./actions.ts";
-import { aboutCall, shortName } from "./tools/names.ts";
+import { aboutCall, ruleName, shortName } from "./tools/names.ts";
 
 interface LedgerPage {
   calls: LedgerCall[];
@@ -47,7 +47,7 @@ export function Ledger({ task }: { task: TaskView }) {
             Load earlier calls
           </Button>
         )}
-        {calls.length > 0 && <Table calls={calls} />}
+        {calls.length > 0 && <Table task={task} calls={calls} />}
         {asked.value !== undefined && calls.length === 0 && (
           <div className="empty">
             <strong>{text === "" ? "No tool was called yet" : "No call fits"}</strong>
@@ -63,7 +63,14 @@ function said(call: LedgerCall): string {
   return readable(store.get().tasks, aboutCall(call.tool, call.line));
 }
 
-function Table({ calls }: { calls: readonly LedgerCall[] }) {
+/** How a call ended. One that says that the work is done has no result when it is believed: the task has. */
+function outcome(task: TaskView, call: LedgerCall): string {
+  if (call.ok !== undefined) return call.ok ? "ok" : "failed";
+  const over = shortName(call.tool) === "done" && (task.status === "passed" || task.status === "failed");
+  return over ? (task.status ?? "") : "open";
+}
+
+function Table({ task, calls }: { task: TaskView; calls: readonly LedgerCall[] }) {
   return (
     <div className="table-scroll" tabIndex={0} role="region" aria-label="Calls">
       <table className="table ledger">
@@ -89,10 +96,10 @@ function Table({ calls }: { calls: readonly LedgerCall[] }) {
               <td>{call.class ?? ""}</td>
               <td>
                 <span className={`chip ${call.verdict === "deny" ? "is-red" : call.verdict === "ask" ? "is-amber" : ""}`}>{call.verdict ?? "none"}</span>
-                {call.rule !== undefined && <div className="muted small">{call.rule}</div>}
+                {ruleName(call.rule) !== undefined && <div className="muted small">{call.rule}</div>}
               </td>
               <td className="num nowrap is-right">{call.durationMs === undefined ? "" : duration(call.durationMs)}</td>
-              <td className={call.ok === false ? "is-bad" : ""}>{call.ok === undefined ? "open" : call.ok ? "ok" : "failed"}</td>
+              <td className={call.ok === false ? "is-bad" : ""}>{outcome(task, call)}</td>
             </tr>
           ))}
         </tbody>

@@ -19,6 +19,8 @@ export interface ToolItem {
   readonly input: unknown;
   readonly malformed: string | undefined;
   verdict?: { verdict: string; rule: string; class: string };
+  /** How the work ended with this call, which has no result then. */
+  ended?: "passed" | "failed";
   approval?: { id: Id; reason: string; given?: string; scope?: string };
   result?: {
     content: string | BlobRef;
@@ -128,6 +130,8 @@ class Builder {
   private readonly calls = new Map<string, ToolItem>();
   private readonly approvals = new Map<Id, ToolItem>();
   private readonly questions = new Map<Id, Extract<Item, { kind: "question" }>>();
+  /** The call that says that the work is done, until that is settled. */
+  private doneCall: ToolItem | undefined;
   private readonly undone: { from: number; to: number }[] = [];
   private summaryStart: number | undefined;
   private forgottenBefore = -1;
@@ -268,7 +272,11 @@ class Builder {
         return note("bad", line, event.message);
       case "task_status_changed":
         return note(event.to === "passed" ? "good" : event.to === "failed" ? "bad" : "plain", line, event.reason);
+      case "done_notified":
+        if (this.doneCall !== undefined) this.doneCall.ended = event.status;
+        return;
       case "done_requested":
+        this.doneCall = this.calls.get(event.toolCallId);
         return note(event.status === "passed" ? "good" : "bad", line, event.summary);
       case "agent_rested":
         if (event.why === "loop") note("attention", line);

@@ -9,7 +9,7 @@ import { readable } from "../../text/readable.ts";
 import type { ToolItem } from "../items.ts";
 import { useOpen } from "../open.ts";
 import { CallBody, background } from "./CallBody.tsx";
-import { aboutCall, iconOf, shortName, toolName } from "./names.ts";
+import { aboutCall, iconOf, ruleName, shortName, toolName } from "./names.ts";
 
 interface ToolCardProps {
   item: ToolItem;
@@ -38,7 +38,7 @@ export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProp
           <div className="tool-foot">
             {item.verdict !== undefined && (
               <span>
-                {[item.verdict.class, `${item.verdict.verdict} by ${item.verdict.rule}`].filter(Boolean).join(" · ")}
+                {[item.verdict.class, [item.verdict.verdict, ruleName(item.verdict.rule)].filter(Boolean).join(" by ")].filter(Boolean).join(" · ")}
               </span>
             )}
             {running && item.tool === "bash" && item.approval === undefined && (
@@ -58,6 +58,7 @@ function Outcome({ item, now }: { item: ToolItem; now: number }) {
   const { result } = item;
   if (result === undefined) {
     if (item.approval !== undefined && item.approval.given === undefined) return <span className="chip is-amber">needs you</span>;
+    if (item.ended !== undefined) return <span className="chip">{item.ended}</span>;
     // These calls stay open on purpose until something happens: nothing runs meanwhile.
     if (item.tool === "yield" || item.tool === "done") return <span className="chip">open</span>;
     return (

@@ -49,3 +49,8 @@ export function aboutCall(wire: string, line: string): string {
   if (line === name) return "";
   return line.startsWith(`${name} `) ? line.slice(name.length + 1) : line;
 }
+
+/** The rule that ruled a call; nothing where it was allowed because no rule says otherwise. */
+export function ruleName(rule: string | undefined): string | undefined {
+  return rule === "allowed" ? undefined : rule;
+}
