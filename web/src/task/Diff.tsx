@@ -66,7 +66,7 @@ function Unchanged({ task, diff, commits }: { task: TaskView; diff: DiffView; co
           <Icon name="merge" />
           <span className="grow">
             <span className="strong block">Merged into {branchAbove(task)}</span>
-            Everything that {branchName(task.branch ?? "")} has is there, too. These are its commits.
+            Everything that {branchName(task.branch ?? "")} has is there, too. These are the commits since it began.
           </span>
         </p>
         <Commits commits={own} />

@@ -41,6 +41,7 @@ test("a call that ended the work is not open, and a rule says only what it adds"
   await expect(card.locator(".chip")).toHaveText("open");
   daemon.commit([{ task, type: "done_notified", status: "passed", summary: "All of it." }]);
   await expect(card.locator(".chip")).toHaveText("passed");
+  await expect(card).not.toHaveClass(/is-running/);
   await expect(page.getByRole("group", { name: "Tool call bash" }).locator(".tool-foot")).toContainText("shell · allow");
   await expect(page.getByText("by allowed")).toHaveCount(0);
   await page.getByRole("link", { name: "Ledger" }).click();

@@ -20,7 +20,7 @@ interface ToolCardProps {
 export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProps) {
   const edits = item.tool === "edit_file" || item.tool === "write_file";
   const [open, setOpen] = useOpen(item.key, edits || item.result?.isError === true || (item.result?.images.length ?? 0) > 0);
-  const running = item.result === undefined;
+  const running = item.result === undefined && item.ended === undefined;
   const shown = open || (running && (live !== undefined || item.approval !== undefined));
   const { name } = toolName(item.tool);
   const { tasks } = store.get();
