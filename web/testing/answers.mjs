@@ -1,5 +1,6 @@
 // Answers of the small daemon that are computed from its world: money, ledger, evidence, settings, servers, search.
 import { NOW } from "./fixture.mjs";
+import { callLine } from "./lines.mjs";
 
 const HOUR = 3_600_000;
 
@@ -41,7 +42,7 @@ export function ledger(world, task) {
     const result = events.find((event) => event.type === "tool_result" && event.toolCallId === call.toolCallId);
     return {
       seq: call.seq, at: call.at, callId: call.toolCallId, tool: call.tool, class: verdict?.class, verdict: verdict?.verdict, rule: verdict?.rule,
-      ...(result ? { durationMs: 40 + index * 613, ok: !result.isError } : {}), line: String(Object.values(call.input)[0] ?? "").split("\n")[0].slice(0, 120),
+      ...(result ? { durationMs: 40 + index * 613, ok: !result.isError } : {}), line: callLine(call.tool, call.input),
     };
   });
   return { calls, hasMore: false };

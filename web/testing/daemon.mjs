@@ -6,6 +6,7 @@ import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BROKEN_PROJECT, NOW, OTHER_PROJECT, PROJECT, ulid } from "./fixture.mjs";
 import { evidence, ledger, money, resolved, search, servers, settings } from "./answers.mjs";
+import { withLine } from "./lines.mjs";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
 const TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
@@ -153,7 +154,7 @@ export class FakeDaemon {
   }
 
   loginByTicket(ticket) {
-    if (!this.tickets.delete(ticket)) throw new Refusal(403, "wrong_ticket", "That ticket is not valid.", "It can be used once, within a minute.");
+    if (!this.tickets.delete(ticket)) throw new Refusal(401, "ticket", "the ticket was used or is too old", "Open the page again with `mxd up`.");
     return this.loggedIn();
   }
 
@@ -368,7 +369,7 @@ export class FakeDaemon {
     const { world } = this;
     world.seq += 1;
     world.at += 1_000;
-    const stamped = events.map((event) => ({ seq: world.seq, at: world.at, ...event }));
+    const stamped = events.map((event) => withLine({ seq: world.seq, at: world.at, ...event }));
     world.events.push(...stamped);
     const tasks = changed.filter((id, index) => changed.indexOf(id) === index && world.tasks.has(id)).map((id) => world.tasks.get(id));
     const data = { seq: world.seq, at: world.at, events: stamped, tasks, removed, ...(needs ? { needs: world.needs } : {}) };

@@ -1,6 +1,7 @@
 // A project as a daemon would tell it: a tree in many states, and logs with every kind of event.
 
 import { crc32, deflateSync } from "node:zlib";
+import { withLine } from "./lines.mjs";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 export const NOW = Date.UTC(2026, 10, 16, 9, 30);
@@ -84,7 +85,7 @@ export class World {
     for (const body of bodies) {
       this.seq += 1;
       this.at += 7_000;
-      this.events.push({ seq: this.seq, at: this.at, task, ...body });
+      this.events.push(withLine({ seq: this.seq, at: this.at, task, ...body }));
     }
   }
 }

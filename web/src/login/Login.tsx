@@ -2,7 +2,7 @@
 import { useEffect, useState } from "react";
 import { api } from "../api/client.ts";
 import { Button, CopyButton, ErrorNotice, Field, Spinner } from "../design/controls.tsx";
-import { Logo } from "../design/Icon.tsx";
+import { Icon, Logo } from "../design/Icon.tsx";
 import { type KeyPair, makeKeyPair } from "./seal.ts";
 
 interface Challenge {
@@ -11,7 +11,13 @@ interface Challenge {
   expiresAt: number;
 }
 
-export function Login({ onDone }: { onDone: () => void }) {
+interface LoginProps {
+  /** Whether a link was to let in and does so no longer. */
+  spent: boolean;
+  onDone: () => void;
+}
+
+export function Login({ spent, onDone }: LoginProps) {
   const [keys, setKeys] = useState<KeyPair | undefined>();
   const [challenge, setChallenge] = useState<Challenge | undefined>();
   const [sealed, setSealed] = useState("");
@@ -53,6 +59,17 @@ export function Login({ onDone }: { onDone: () => void }) {
       <div className="login-card">
         <Logo />
         <h1>Log in to Matrix</h1>
+        {spent && (
+          <div className="notice is-attention" role="alert">
+            <Icon name="warning" />
+            <div className="grow">
+              <div className="strong">This link was used already or is too old.</div>
+              <div>
+                It lets in once, within a minute. Run <code>mxd up</code> on the machine of the daemon for a new one, or log in here.
+              </div>
+            </div>
+          </div>
+        )}
         <p className="muted">Whoever can run a command on the machine of the daemon is let in. No password travels.</p>
         {challenge === undefined && error === undefined && <Spinner label="Making a key for this page" />}
         {challenge !== undefined && (

@@ -51,18 +51,25 @@ function Shown({ project, money }: { project: Id; money: Money }) {
           <dt>of what was read came from the cache</dt>
         </div>
       </dl>
-      {money.series.length > 1 && (
-        <section className="panel">
-          <h2>Over time</h2>
-          <Cumulative series={money.series} breaks={money.cache.breaks} />
-        </section>
-      )}
+      <OverTime money={money} />
       <ByTask project={project} money={money} />
       <div className="columns">
         <Breaks project={project} money={money} />
         <Escrow project={project} money={money} />
       </div>
     </>
+  );
+}
+
+function OverTime({ money }: { money: Money }) {
+  const [only, ...more] = money.series;
+  if (only === undefined) return null;
+  return (
+    <section className="panel">
+      <h2>Over time</h2>
+      {/* The daemon counts by the hour, and one hour is no line. */}
+      {more.length === 0 ? <p className="muted">All of it was spent within the hour from {day(only.at)} on.</p> : <Cumulative series={money.series} breaks={money.cache.breaks} />}
+    </section>
   );
 }
 

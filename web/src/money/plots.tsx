@@ -109,14 +109,15 @@ interface Bar {
 }
 
 export function Bars({ rows }: { rows: readonly Bar[] }) {
-  const top = Math.max(...rows.map((row) => Math.max(row.value, row.limit ?? 0)), 0.0001);
+  // What was spent is what is compared: one large limit would make lines of all bars.
+  const top = Math.max(...rows.map((row) => row.value), 0.0001);
   return (
     <ul className="bars plain-list">
       {rows.map((row) => (
         <li key={row.key}>
           <span className="bar-name ellipsis">{row.name}</span>
           <svg className="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-            {row.limit !== undefined && <rect className="bar-limit" width={(row.limit / top) * 100} height="8" rx="1" />}
+            {row.limit !== undefined && row.limit <= top && <rect className="bar-limit" width={(row.limit / top) * 100} height="8" rx="1" />}
             <rect className={`bar-value ${row.limit !== undefined && row.value >= row.limit ? "is-full" : ""}`} width={Math.max(0.4, (row.value / top) * 100)} height="8" rx="1" />
           </svg>
           <span className="bar-label num">{row.label}</span>

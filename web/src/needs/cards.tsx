@@ -8,7 +8,7 @@ import { attempt } from "../shell/toasts.tsx";
 import { store } from "../state/store.ts";
 import { act } from "../task/actions.ts";
 import { draftOf, keepDraft } from "../task/drafts.ts";
-import { toolName } from "../task/tools/summary.ts";
+import { toolName } from "../task/tools/names.ts";
 import { Markdown } from "../text/Markdown.tsx";
 import { ago } from "../text/format.ts";
 

@@ -1,6 +1,6 @@
 // The whole page: who is there, which project is open, and which view the address names.
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { api, whenUnauthenticated } from "../api/client.ts";
+import { ApiError, api, whenUnauthenticated } from "../api/client.ts";
 import type { Id, ProjectView } from "../api/types.ts";
 import { Button, ErrorNotice, Spinner } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
@@ -33,11 +33,12 @@ type Who = "asking" | "nobody" | "somebody";
 export function App() {
   const [who, setWho] = useState<Who>("asking");
   const [error, setError] = useState<unknown>();
+  const [spent, setSpent] = useState(false);
   const ask = useCallback(async () => {
     setError(undefined);
     const ticket = takeTicket();
-    // A ticket that is not good any more is no error of whoever opens the page: the login says how else.
-    if (ticket !== undefined) await redeem(ticket).catch(complain);
+    // A ticket that is not good any more is no error of whoever opens the page: the login says so, and how else.
+    if (ticket !== undefined) await redeem(ticket).catch((reason: unknown) => (reason instanceof ApiError && reason.status === 401 ? setSpent(true) : complain(reason)));
     await api.get<{ enabled: boolean; authenticated: boolean }>("/auth/status").then((status) => setWho(status.authenticated || !status.enabled ? "somebody" : "nobody"), setError);
   }, []);
   useEffect(() => {
@@ -67,7 +68,7 @@ export function App() {
   if (who === "asking") return <div className="empty"><Spinner label="Connecting" /></div>;
   return (
     <>
-      {who === "nobody" ? <Login onDone={() => setWho("somebody")} /> : <Inside onLogout={() => setWho("nobody")} />}
+      {who === "nobody" ? <Login spent={spent} onDone={() => { setSpent(false); setWho("somebody"); }} /> : <Inside onLogout={() => setWho("nobody")} />}
       <DialogHost />
       <Toasts />
     </>

@@ -15,6 +15,8 @@ export const LIMITS = {
   resultLines: 400,
   /** Events in one page of a log. */
   page: 200,
+  /** How often the newest page of a log is asked for at once, when each one is too old by the time it is there. */
+  newestPages: 8,
   /** Events in one page when a place far back is looked for. */
   farPage: 1_000,
   /** How many such pages are asked for at most. */

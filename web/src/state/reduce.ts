@@ -11,6 +11,7 @@ import type {
 } from "../api/types.ts";
 import { wholeTask } from "../api/normal.ts";
 import { LIMITS } from "./limits.ts";
+import { isWorking } from "./select.ts";
 
 /** What has been said of an item that the log does not hold yet. */
 export interface Live {
@@ -29,6 +30,10 @@ export interface TaskLog {
   readonly through: number;
   /** Commits passed by unseen: the newest page has to be asked for again. */
   readonly stale: boolean;
+  /** What was told of a stale log meanwhile: it stands behind what the newest page brings. */
+  readonly heard: readonly EventView[];
+  /** Of a stale log: everything of the task after this commit was heard. */
+  readonly heardFrom: number;
 }
 
 export interface ProjectState {
@@ -38,14 +43,19 @@ export interface ProjectState {
   readonly cursor: string | undefined;
   readonly logs: Readonly<Record<Id, TaskLog>>;
   readonly live: Readonly<Record<Id, Live>>;
+  /** Tasks that may have been in the middle of an item when the page began to listen: its beginning was not seen. */
+  readonly late: Readonly<Record<Id, true>>;
 }
 
 export type Message =
   | { readonly kind: "snapshot"; readonly data: SnapshotMessage }
   | { readonly kind: "commit"; readonly cursor: string | undefined; readonly data: CommitMessage }
   | { readonly kind: "delta"; readonly data: DeltaMessage }
+  /** The newest page of a log is about to be asked for: from here on, what is told of the task is kept. */
+  | { readonly kind: "asked"; readonly task: Id }
   | { readonly kind: "newest"; readonly task: Id; readonly page: EventPage }
-  | { readonly kind: "earlier"; readonly task: Id; readonly page: EventPage }
+  /** `before` is the commit that the page was asked to end at. */
+  | { readonly kind: "earlier"; readonly task: Id; readonly before: number; readonly page: EventPage }
   | { readonly kind: "forget"; readonly task: Id };
 
 export const NO_NEEDS: Needs = { approvals: [], clarifications: [], failed: [], conflicts: [] };
@@ -57,6 +67,7 @@ export const EMPTY: ProjectState = {
   cursor: undefined,
   logs: {},
   live: {},
+  late: {},
 };
 
 const NOTHING_LIVE: Live = { text: "", thinking: "", output: {} };
@@ -76,13 +87,20 @@ export function reduce(state: ProjectState, message: Message): ProjectState {
       return takeCommit(state, message.cursor, message.data);
     case "delta":
       return takeDelta(state, message.data);
+    case "asked":
+      return state.logs[message.task] !== undefined ? state : { ...state, logs: { ...state.logs, [message.task]: unread(state) } };
     case "newest":
       return takeNewest(state, message.task, message.page);
     case "earlier":
-      return takeEarlier(state, message.task, message.page);
+      return takeEarlier(state, message.task, message.before, message.page);
     case "forget":
       return { ...state, logs: without(state.logs, [message.task]), live: without(state.live, [message.task]) };
   }
+}
+
+/** A log of which nothing is known yet, but everything that comes will be. */
+function unread(state: ProjectState): TaskLog {
+  return { events: [], hasMore: false, through: -1, stale: true, heard: [], heardFrom: seqOf(state.cursor) };
 }
 
 function takeSnapshot(state: ProjectState, snapshot: SnapshotMessage): ProjectState {
@@ -91,12 +109,14 @@ function takeSnapshot(state: ProjectState, snapshot: SnapshotMessage): ProjectSt
   for (const task of snapshot.tasks) tasks[task.id] = wholeTask(task);
   // A snapshot ahead of the commits we have seen means that events passed by: the logs know only up to `through`.
   const missed = seq > seqOf(state.cursor);
+  const late: Record<Id, true> = {};
+  for (const task of Object.values(tasks)) if (isWorking(task)) late[task.id] = true;
   const logs: Record<Id, TaskLog> = {};
   for (const [id, log] of Object.entries(state.logs)) {
     if (tasks[id] === undefined) continue;
-    logs[id] = missed && log.through < seq ? { ...log, stale: true } : log;
+    logs[id] = missed && log.through < seq ? { ...log, stale: true, heard: [], heardFrom: seq } : log;
   }
-  return { ...state, tasks, rootId: snapshot.rootId, needs: snapshot.needs, cursor: snapshot.cursor, logs, live: {} };
+  return { ...state, tasks, rootId: snapshot.rootId, needs: snapshot.needs, cursor: snapshot.cursor, logs, live: {}, late };
 }
 
 function takeCommit(state: ProjectState, cursor: string | undefined, commit: CommitMessage): ProjectState {
@@ -117,32 +137,56 @@ function takeCommit(state: ProjectState, cursor: string | undefined, commit: Com
     cursor: cursor ?? String(commit.seq),
     logs: removed.length > 0 ? without(logs, removed) : logs,
     live: removed.length > 0 ? without(live, removed) : live,
+    late: begun(state.late, commit.events),
   };
+}
+
+/** What comes after one of these is a new item: who hears it, hears it from its beginning. */
+const ENDS_ITEM = new Set(["assistant_text", "thinking", "tool_call", "turn_started", "turn_ended"]);
+
+function begun(late: ProjectState["late"], events: readonly EventView[]): ProjectState["late"] {
+  const over = events.filter((event) => ENDS_ITEM.has(event.type) && late[event.task] === true);
+  return over.length === 0 ? late : without(late, over.map((event) => event.task));
 }
 
 function appendEvents(logs: ProjectState["logs"], commit: CommitMessage): ProjectState["logs"] {
   const byTask = new Map<Id, EventView[]>();
   for (const event of commit.events) {
-    const log = logs[event.task];
-    // A page that was asked for may already hold what the stream says a moment later.
-    if (log === undefined || log.stale || event.seq <= log.through) continue;
     const list = byTask.get(event.task);
     if (list === undefined) byTask.set(event.task, [event]);
     else list.push(event);
   }
   const next: Record<Id, TaskLog> = { ...logs };
   for (const [id, log] of Object.entries(logs)) {
-    const added = byTask.get(id);
-    if (added !== undefined) next[id] = trim({ ...log, events: [...log.events, ...added], through: commit.seq });
-    else if (!log.stale && commit.seq > log.through) next[id] = { ...log, through: commit.seq };
+    const added = byTask.get(id) ?? [];
+    if (log.stale) next[id] = hear(log, added);
+    // A page that was asked for may already hold what the stream says a moment later.
+    else if (commit.seq > log.through) next[id] = trim({ ...log, events: added.length === 0 ? log.events : [...log.events, ...added], through: commit.seq });
   }
   return next;
+}
+
+/** A stale log would have a hole if it took what is told: that is kept until the newest page is there. */
+function hear(log: TaskLog, added: readonly EventView[]): TaskLog {
+  const [first] = added;
+  if (first === undefined || first.seq <= (log.heard.at(-1)?.seq ?? -1)) return log;
+  const heard = [...log.heard, ...added];
+  if (heard.length - LIMITS.eventsKept < LIMITS.eventsSlack) return { ...log, heard };
+  const kept = lastCommits(heard);
+  return { ...log, heard: kept, heardFrom: heard[heard.length - kept.length - 1]?.seq ?? log.heardFrom };
 }
 
 /** A log that grows under an open page forgets its oldest part; the daemon still has it. */
 function trim(log: TaskLog): TaskLog {
   const over = log.events.length - LIMITS.eventsKept;
-  return over < LIMITS.eventsSlack ? log : { ...log, events: log.events.slice(over), hasMore: true };
+  return over < LIMITS.eventsSlack ? log : { ...log, events: lastCommits(log.events), hasMore: true };
+}
+
+/** As many events as are kept. Those of one commit stay together: what comes before a commit is asked for by its number. */
+function lastCommits(events: readonly EventView[]): readonly EventView[] {
+  let from = Math.max(0, events.length - LIMITS.eventsKept);
+  while (from > 0 && from < events.length && events[from]?.seq === events[from - 1]?.seq) from += 1;
+  return events.slice(from);
 }
 
 /** What an event says for good replaces what was said of it while it came. */
@@ -182,16 +226,19 @@ function settled(live: Live, event: EventView): Live | undefined {
 
 function takeDelta(state: ProjectState, delta: DeltaMessage): ProjectState {
   const live = state.live[delta.task] ?? NOTHING_LIVE;
+  const more = (before: string | undefined): string => {
+    const said = before === undefined || before === "" ? (state.late[delta.task] === true ? "…" : "") : before;
+    return tail(said + (delta.content ?? ""), LIMITS.liveChars);
+  };
   const put = (now: Live): ProjectState => ({ ...state, live: { ...state.live, [delta.task]: now } });
   switch (delta.type) {
     case "text_delta":
-      return put({ ...live, text: tail(live.text + (delta.content ?? ""), LIMITS.liveChars) });
+      return put({ ...live, text: more(live.text) });
     case "thinking_delta":
-      return put({ ...live, thinking: tail(live.thinking + (delta.content ?? ""), LIMITS.liveChars) });
+      return put({ ...live, thinking: more(live.thinking) });
     case "tool_output": {
       const call = delta.toolCallId ?? "";
-      const text = tail((live.output[call] ?? "") + (delta.content ?? ""), LIMITS.liveChars);
-      return put({ ...live, output: { ...live.output, [call]: text } });
+      return put({ ...live, output: { ...live.output, [call]: more(live.output[call]) } });
     }
     case "usage": {
       const task = state.tasks[delta.task];
@@ -214,35 +261,40 @@ function tail(text: string, limit: number): string {
   return text.length > limit ? text.slice(text.length - limit) : text;
 }
 
+/**
+ * A page holds everything up to its cursor, which may be older than what is here: pages and the stream come by
+ * different ways. What was told after it stands behind it, once; where something between the two passed by unseen, the
+ * log stays stale and the page is asked for again.
+ */
 function takeNewest(state: ProjectState, task: Id, page: EventPage): ProjectState {
-  const through = seqOf(page.cursor);
-  const old = state.logs[task];
-  const events = newestJoined(old, page);
-  const first = events[0]?.seq;
-  const keptEarlier = old !== undefined && first !== undefined && (old.events[0]?.seq ?? Infinity) === first;
-  const hasMore = keptEarlier ? old.hasMore : page.hasMore;
-  const log: TaskLog = { events, hasMore, through: Math.max(through, events.at(-1)?.seq ?? -1), stale: false };
+  const old = state.logs[task] ?? unread(state);
+  const cursor = seqOf(page.cursor);
+  const before = earlierPart(old, page);
+  const events = [...before, ...page.events, ...old.events.filter((event) => event.seq > cursor)];
+  const hasMore = before.length > 0 ? old.hasMore : page.hasMore;
+  const through = Math.max(cursor, old.through);
+  const stale = old.stale && through < old.heardFrom;
+  const log: TaskLog = stale
+    ? { ...old, events, hasMore, through }
+    : { events: [...events, ...old.heard.filter((event) => event.seq > through)], hasMore, through: Math.max(through, seqOf(state.cursor)), stale, heard: [], heardFrom: -1 };
   return { ...state, logs: { ...state.logs, [task]: log } };
 }
 
-/** Joins a fresh newest page with what is there, when the two touch; otherwise the page alone is the truth. */
-function newestJoined(old: TaskLog | undefined, page: EventPage): readonly EventView[] {
-  if (old === undefined || old.events.length === 0) return page.events;
+/** What is here of the time before a newest page, when the two touch; otherwise the page alone is the truth. */
+function earlierPart(old: TaskLog, page: EventPage): readonly EventView[] {
   const first = page.events[0]?.seq;
-  if (first === undefined) return page.events;
-  if (page.hasMore && first > old.through) return page.events;
-  const last = page.events.at(-1)?.seq ?? first;
-  const before = old.events.filter((event) => event.seq < first);
-  const after = old.events.filter((event) => event.seq > last);
-  return [...before, ...page.events, ...after];
+  if (first === undefined || !page.hasMore || first > old.through) return [];
+  return old.events.filter((event) => event.seq < first);
 }
 
-function takeEarlier(state: ProjectState, task: Id, page: EventPage): ProjectState {
+function takeEarlier(state: ProjectState, task: Id, before: number, page: EventPage): ProjectState {
   const log = state.logs[task];
-  if (log === undefined) return state;
-  const first = log.events[0]?.seq ?? Infinity;
+  const first = log?.events[0]?.seq;
+  // The log may have let go of its oldest part meanwhile: then there is a hole between the page and what is here.
+  if (log === undefined || first === undefined || first > before) return state;
   const earlier = page.events.filter((event) => event.seq < first);
-  const joined: TaskLog = { ...log, events: [...earlier, ...log.events], hasMore: page.hasMore };
+  const hasMore = earlier.length === 0 && first < before ? log.hasMore : page.hasMore;
+  const joined: TaskLog = { ...log, events: [...earlier, ...log.events], hasMore };
   return { ...state, logs: { ...state.logs, [task]: joined } };
 }
 

@@ -60,11 +60,14 @@ class Store {
   async look(task: Id): Promise<void> {
     this.opened = [task, ...this.opened.filter((id) => id !== task)];
     for (const old of this.opened.splice(LIMITS.logsKept)) this.take({ kind: "forget", task: old });
-    const log = this.shown.logs[task];
-    if (log !== undefined && !log.stale) return;
-    await this.askFor(task, (projectId) =>
-      this.page(projectId, task, "").then((page) => ({ kind: "newest", task, page })),
-    );
+    const { projectId } = this.shown;
+    // What passes by while a page is on its way may leave it too old, and whoever asked before may have asked for another one.
+    for (let pages = 0; pages < LIMITS.newestPages; pages += 1) {
+      const log = this.shown.logs[task];
+      if (projectId === undefined || this.shown.projectId !== projectId || log?.stale === false) return;
+      this.take({ kind: "asked", task });
+      await this.askFor(task, (asked) => this.page(asked, task, "").then((page) => ({ kind: "newest", task, page })));
+    }
   }
 
   async earlier(task: Id): Promise<void> {
@@ -72,7 +75,7 @@ class Store {
     const first = log?.events[0]?.seq;
     if (log === undefined || !log.hasMore || first === undefined) return;
     await this.askFor(task, (projectId) =>
-      this.page(projectId, task, `&before=${first}`).then((page) => ({ kind: "earlier", task, page })),
+      this.page(projectId, task, `&before=${first}`).then((page) => ({ kind: "earlier", task, before: first, page })),
     );
   }
 
@@ -85,7 +88,7 @@ class Store {
       if (log === undefined) return false;
       if (first === undefined || first <= seq || !log.hasMore) return true;
       await this.askFor(task, (projectId) =>
-        this.page(projectId, task, `&before=${first}`, LIMITS.farPage).then((page) => ({ kind: "earlier", task, page })),
+        this.page(projectId, task, `&before=${first}`, LIMITS.farPage).then((page) => ({ kind: "earlier", task, before: first, page })),
       );
     }
     return false;

@@ -24,10 +24,12 @@ export function Chat({ task, at }: { task: TaskView; at: number | undefined }) {
   const asking = useShown((shown) => shown.asking.has(task.id));
   const [error, setError] = useState<unknown>();
   const stale = log?.stale;
+  // Whoever could not be asked is asked again when the line is there again.
+  const connected = useShown((shown) => shown.connection === "live");
   useEffect(() => {
     setError(undefined);
     store.look(task.id).catch(setError);
-  }, [task.id, stale]);
+  }, [task.id, stale, connected]);
   // Asked here, so that whoever hears of it has the events already.
   const there = useReached(task.id, at);
   const events = log?.events ?? NONE;
@@ -43,7 +45,7 @@ export function Chat({ task, at }: { task: TaskView; at: number | undefined }) {
           </ErrorNotice>
         </div>
       )}
-      <Scroll key={task.id} task={task} at={at} there={there} talk={talk} hasMore={log?.hasMore ?? false} asking={asking} loaded={log !== undefined} />
+      <Scroll key={task.id} task={task} at={at} there={there} talk={talk} hasMore={log?.hasMore ?? false} asking={asking} loaded={log !== undefined && log.through >= 0} />
       <OpenNeeds task={task} />
       <Composer key={`composer-${task.id}`} task={task} waiting={talk.waiting} />
     </div>

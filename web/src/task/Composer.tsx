@@ -7,6 +7,7 @@ import { Icon } from "../design/Icon.tsx";
 import { complain } from "../shell/toasts.tsx";
 import { LIMITS } from "../state/limits.ts";
 import { isWorking } from "../state/select.ts";
+import { useShown } from "../state/store.ts";
 import { bytes, count } from "../text/format.ts";
 import { act, taskPath } from "./actions.ts";
 import { type SlashCommand, matching } from "./commands.ts";
@@ -40,6 +41,11 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
   const commands = matching(text);
   useEffect(() => keepDraft(task.id, text), [task.id, text]);
   useGrowing(box, text);
+  const connected = useShown((shown) => shown.connection === "live");
+  useEffect(() => {
+    // That nobody answered is over when somebody does again; what was refused stays refused.
+    if (connected) setError((old: unknown) => (old instanceof ApiError && old.status === 0 ? undefined : old));
+  }, [connected]);
 
   const send = async (): Promise<void> => {
     const content = text.trim();
@@ -157,7 +163,8 @@ function useGrowing(box: React.RefObject<HTMLTextAreaElement | null>, text: stri
     const area = box.current;
     if (area === null) return;
     area.style.height = "auto";
-    area.style.height = `${Math.min(area.scrollHeight, 240)}px`;
+    // Where nobody sees it, it has no height to be measured.
+    if (area.scrollHeight > 0) area.style.height = `${Math.min(area.scrollHeight, 240)}px`;
   }, [box, text]);
 }
 

@@ -1,5 +1,5 @@
 // What a task changed against its base, with comments that are sent together.
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { api } from "../api/client.ts";
 import type { CommitLine, DiffFile, DiffView, TaskView } from "../api/types.ts";
 import { Button, ErrorNotice, Spinner } from "../design/controls.tsx";
@@ -8,10 +8,10 @@ import { go } from "../shell/router.ts";
 import { attempt, say } from "../shell/toasts.tsx";
 import { useAsk } from "../shell/useAsk.ts";
 import { LIMITS } from "../state/limits.ts";
-import { store } from "../state/store.ts";
+import { store, useShown } from "../state/store.ts";
 import { branchName, day, many } from "../text/format.ts";
 import { type PatchLine, patchLines } from "../text/patch.ts";
-import { merge, taskPath } from "./actions.ts";
+import { branchAbove, merge, taskPath } from "./actions.ts";
 import { messageId } from "./drafts.ts";
 import { type ReviewComment, keepReview, reviewMessage, reviewOf } from "./review.ts";
 
@@ -28,14 +28,7 @@ export function Diff({ task }: { task: TaskView }) {
     return <div className="view-scroll"><div className="view-page">{diff.error === undefined ? <Spinner label="Comparing" /> : <ErrorNotice error={diff.error} />}</div></div>;
   }
   const { value } = diff;
-  if (value.files.length === 0) {
-    return (
-      <div className="empty">
-        <strong>No changes</strong>
-        <span>{task.branch === undefined ? "This task has no branch of its own." : `${branchName(task.branch)} says what the branch above it says.`}</span>
-      </div>
-    );
-  }
+  if (value.files.length === 0) return <Unchanged task={task} diff={value} commits={log.value?.commits ?? []} />;
   return (
     <div className="view-scroll" tabIndex={0} role="region" aria-label="Changes">
       <div className="view-page is-wide">
@@ -47,6 +40,59 @@ export function Diff({ task }: { task: TaskView }) {
       </div>
       {comments.length > 0 && <Finish task={task} comments={comments} head={value.head ?? value.base} done={() => put([])} />}
     </div>
+  );
+}
+
+/** Where nothing differs from the branch above, the work was merged, or there was none. */
+function Unchanged({ task, diff, commits }: { task: TaskView; diff: DiffView; commits: readonly CommitLine[] }) {
+  useEffect(() => {
+    // Its log says where its branch began; without it, the time at which it began has to do.
+    store.look(task.id).catch(() => {});
+  }, [task.id]);
+  const began = useShown((shown) => shown.logs[task.id]?.events.findLast((event) => event.type === "worktree_created")?.["base"]);
+  const own = task.branch === undefined || task.parentId === undefined ? [] : ownCommits(commits, began, task.life?.since);
+  if (own.length === 0 || diff.head !== diff.base) {
+    return (
+      <div className="empty">
+        <strong>No changes</strong>
+        <span>{task.branch === undefined ? "This task has no branch of its own." : `${branchName(task.branch)} says what the branch above it says.`}</span>
+      </div>
+    );
+  }
+  return (
+    <div className="view-scroll" tabIndex={0} role="region" aria-label="Changes">
+      <div className="view-page is-wide">
+        <p className="notice">
+          <Icon name="merge" />
+          <span className="grow">
+            <span className="strong block">Merged into {branchAbove(task)}</span>
+            Everything that {branchName(task.branch ?? "")} has is there, too. These are the commits since it began.
+          </span>
+        </p>
+        <Commits commits={own} />
+      </div>
+    </div>
+  );
+}
+
+/** The commits of a branch since it began; the newest come first. */
+export function ownCommits(commits: readonly CommitLine[], began: unknown, since: number | undefined): readonly CommitLine[] {
+  const start = commits.findIndex((commit) => commit.hash === began);
+  return start >= 0 ? commits.slice(0, start) : commits.filter((commit) => since !== undefined && commit.at > since);
+}
+
+function Commits({ commits }: { commits: readonly CommitLine[] }) {
+  if (commits.length === 0) return null;
+  return (
+    <ul className="commits plain-list">
+      {commits.map((commit) => (
+        <li key={commit.hash} className="row">
+          <span className="mono muted">{commit.hash.slice(0, 7)}</span>
+          <span className="ellipsis grow">{commit.message}</span>
+          <span className="muted nowrap">{day(commit.at)}</span>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -69,17 +115,7 @@ function Top({ task, diff, commits }: { task: TaskView; diff: DiffView; commits:
           Merge…
         </Button>
       </div>
-      {commits.length > 0 && (
-        <ul className="commits plain-list">
-          {commits.map((commit) => (
-            <li key={commit.hash} className="row">
-              <span className="mono muted">{commit.hash.slice(0, 7)}</span>
-              <span className="ellipsis grow">{commit.message}</span>
-              <span className="muted nowrap">{day(commit.at)}</span>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Commits commits={commits} />
     </div>
   );
 }

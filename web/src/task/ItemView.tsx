@@ -4,10 +4,11 @@ import type { BlobRef, Id, MessageBody } from "../api/types.ts";
 import { Icon } from "../design/Icon.tsx";
 import { Link } from "../shell/Link.tsx";
 import { store } from "../state/store.ts";
-import { clock, duration, moment } from "../text/format.ts";
+import { clock, moment, word } from "../text/format.ts";
 import { Markdown } from "../text/Markdown.tsx";
+import { readable, withoutDetail } from "../text/readable.ts";
 import { Terminal } from "../text/Terminal.tsx";
-import type { Item } from "./items.ts";
+import type { Item, NoteTone } from "./items.ts";
 import { MessageView } from "./MessageView.tsx";
 import { useOpen } from "./open.ts";
 import { Blob } from "./tools/CallBody.tsx";
@@ -36,15 +37,7 @@ export const ItemView = memo(function ItemView({ item, live, now }: ItemViewProp
     case "boundary":
       return <Boundary id={item.key} title={item.title} detail={item.detail} task={item.task} />;
     case "note":
-      return (
-        <div className={`note is-${item.tone}`}>
-          <span>{item.text}</span>
-          {item.detail !== undefined && <span className="note-detail">{item.detail}</span>}
-          <time className="muted" title={moment(item.at)}>
-            {clock(item.at)}
-          </time>
-        </div>
-      );
+      return <Note tone={item.tone} line={item.text} detail={item.detail ?? ""} at={item.at} />;
     case "error":
       return (
         <div className="notice is-error">
@@ -78,6 +71,21 @@ export const ItemView = memo(function ItemView({ item, live, now }: ItemViewProp
       );
   }
 });
+
+/** A line of the daemon, and the text that it begins to tell. */
+export function Note({ tone, line, detail, at }: { tone: NoteTone; line: string; detail: string; at: number }) {
+  const { tasks } = store.get();
+  const text = withoutDetail(line, detail);
+  return (
+    <div className={`note is-${tone}`}>
+      {text !== "" && <span className="note-line">{readable(tasks, text)}</span>}
+      {detail !== "" && <span className="note-detail">{readable(tasks, detail)}</span>}
+      <time className="muted" title={moment(at)}>
+        {clock(at)}
+      </time>
+    </div>
+  );
+}
 
 function Body({ content }: { content: string | BlobRef }) {
   if (typeof content === "string") return <Markdown text={content} />;
@@ -150,24 +158,16 @@ function Check({ item }: { item: Extract<Item, { kind: "check" }> }) {
   );
 }
 
-/** What a message of the daemon itself says in one line. */
-export function systemLine(body: MessageBody): string {
+/** What a message of the daemon itself says in one line; of some it has none, because they are only for the agent. */
+export function systemLine(body: MessageBody, line: string | undefined): string {
   switch (body.source) {
-    case "task_complete":
-      return `${body.title ?? "A task"} ${body.success === true ? "is done" : "has failed"}`;
-    case "background_complete": {
-      const end = body.exitCode === undefined ? "was lost" : `ended with ${body.exitCode}`;
-      return `${body.command ?? "A command"} ${end} after ${duration(body.durationMs ?? 0)}`;
-    }
     case "tree_change":
       return `${body.title ?? "A task"} was ${(body.action ?? "changed").replace("_", " ")}`;
-    case "compact":
-      return "Asked to summarise";
     case "interrupt":
-      return "Interrupted";
+      return "interrupted";
     case "work_context":
-      return "Told about its task and its place";
+      return "told about its task and its place";
     default:
-      return `Notice${body.topic === undefined ? "" : ` (${body.topic.replace("_", " ")})`}`;
+      return line ?? word(body.source);
   }
 }

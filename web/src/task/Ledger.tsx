@@ -5,8 +5,11 @@ import type { LedgerCall, TaskView } from "../api/types.ts";
 import { Button, ErrorNotice, Spinner } from "../design/controls.tsx";
 import { complain } from "../shell/toasts.tsx";
 import { useAsk } from "../shell/useAsk.ts";
+import { store } from "../state/store.ts";
 import { clock, duration, moment } from "../text/format.ts";
+import { readable } from "../text/readable.ts";
 import { taskPath } from "./actions.ts";
+import { aboutCall, ruleName, shortName } from "./tools/names.ts";
 
 interface LedgerPage {
   calls: LedgerCall[];
@@ -22,7 +25,7 @@ export function Ledger({ task }: { task: TaskView }) {
     const first = newest[0]?.seq ?? Infinity;
     const all = [...earlier.calls.filter((call) => call.seq < first), ...newest];
     const wanted = text.trim().toLowerCase();
-    return all.filter((call) => wanted === "" || `${call.tool} ${call.class} ${call.verdict} ${call.rule} ${call.line}`.toLowerCase().includes(wanted));
+    return all.filter((call) => wanted === "" || `${call.tool} ${call.class} ${call.verdict} ${call.rule} ${said(call)}`.toLowerCase().includes(wanted));
   }, [asked.value, earlier, text]);
   const hasMore = (asked.value?.hasMore ?? false) && earlier.hasMore;
   const more = (): void => {
@@ -44,7 +47,7 @@ export function Ledger({ task }: { task: TaskView }) {
             Load earlier calls
           </Button>
         )}
-        {calls.length > 0 && <Table calls={calls} />}
+        {calls.length > 0 && <Table task={task} calls={calls} />}
         {asked.value !== undefined && calls.length === 0 && (
           <div className="empty">
             <strong>{text === "" ? "No tool was called yet" : "No call fits"}</strong>
@@ -55,7 +58,19 @@ export function Ledger({ task }: { task: TaskView }) {
   );
 }
 
-function Table({ calls }: { calls: readonly LedgerCall[] }) {
+/** What the daemon says of the call, with titles in the place of ids. */
+function said(call: LedgerCall): string {
+  return readable(store.get().tasks, aboutCall(call.tool, call.line));
+}
+
+/** How a call ended. One that says that the work is done has no result when it is believed: the task has. */
+function outcome(task: TaskView, call: LedgerCall): string {
+  if (call.ok !== undefined) return call.ok ? "ok" : "failed";
+  const over = shortName(call.tool) === "done" && (task.status === "passed" || task.status === "failed");
+  return over ? (task.status ?? "") : "open";
+}
+
+function Table({ task, calls }: { task: TaskView; calls: readonly LedgerCall[] }) {
   return (
     <div className="table-scroll" tabIndex={0} role="region" aria-label="Calls">
       <table className="table ledger">
@@ -76,15 +91,15 @@ function Table({ calls }: { calls: readonly LedgerCall[] }) {
               <td className="num nowrap muted" title={moment(call.at)}>
                 {clock(call.at)}
               </td>
-              <td className="mono nowrap">{call.tool}</td>
-              <td className="mono ledger-line">{call.line}</td>
+              <td className="mono nowrap">{shortName(call.tool)}</td>
+              <td className="mono ledger-line">{said(call)}</td>
               <td>{call.class ?? ""}</td>
               <td>
                 <span className={`chip ${call.verdict === "deny" ? "is-red" : call.verdict === "ask" ? "is-amber" : ""}`}>{call.verdict ?? "none"}</span>
-                {call.rule !== undefined && <div className="muted small">{call.rule}</div>}
+                {ruleName(call.rule) !== undefined && <div className="muted small">{call.rule}</div>}
               </td>
               <td className="num nowrap is-right">{call.durationMs === undefined ? "" : duration(call.durationMs)}</td>
-              <td className={call.ok === false ? "is-bad" : ""}>{call.ok === undefined ? "open" : call.ok ? "ok" : "failed"}</td>
+              <td className={call.ok === false ? "is-bad" : ""}>{outcome(task, call)}</td>
             </tr>
           ))}
         </tbody>

@@ -10,7 +10,7 @@ import { store } from "../state/store.ts";
 import { clock, moment } from "../text/format.ts";
 import { Markdown } from "../text/Markdown.tsx";
 import { taskPath } from "./actions.ts";
-import { systemLine } from "./ItemView.tsx";
+import { Note, systemLine } from "./ItemView.tsx";
 import type { MessageItem } from "./items.ts";
 import { Images } from "./tools/CallBody.tsx";
 
@@ -31,7 +31,7 @@ export function MessageView({ item }: { item: MessageItem }) {
     case "cross_project":
       return <Peer body={body} at={item.at} />;
     default:
-      return <FromDaemon body={body} at={item.at} />;
+      return <FromDaemon item={item} />;
   }
 }
 
@@ -125,16 +125,8 @@ function Peer({ body, at }: { body: MessageBody; at: number }) {
   );
 }
 
-function FromDaemon({ body, at }: { body: MessageBody; at: number }) {
-  const detail = body.output ?? body.content ?? "";
+function FromDaemon({ item }: { item: MessageItem }) {
+  const { body } = item;
   const bad = body.success === false || (body.source === "background_complete" && body.exitCode !== 0);
-  return (
-    <div className={`note ${bad ? "is-bad" : body.success === true ? "is-good" : "is-plain"}`}>
-      <span>{systemLine(body)}</span>
-      {detail !== "" && <span className="note-detail">{detail}</span>}
-      <time className="muted" title={moment(at)}>
-        {clock(at)}
-      </time>
-    </div>
-  );
+  return <Note tone={bad ? "bad" : body.success === true ? "good" : "plain"} line={systemLine(body, item.line)} detail={body.output ?? body.content ?? ""} at={item.at} />;
 }

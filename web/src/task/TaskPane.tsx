@@ -114,7 +114,7 @@ function Head({ project, task }: { project: Id; task: TaskView }) {
         <Glyph shape={shape} hidden />
         <span className="strong nowrap">{nameOf(shape)}</span>
         <span className="task-why">{task.agent?.why ?? ""}</span>
-        {since !== undefined && <span className="muted nowrap num">for {duration(Math.max(0, now - since))}</span>}
+        {since !== undefined && <span className="muted nowrap num">begun {duration(Math.max(0, now - since))} ago</span>}
         <Facts task={task} />
       </div>
       {menu !== undefined && <Menu label={`Actions for ${task.title}`} place={menu} entries={[...agentActions(task), "line", ...workActions(task)]} onClose={() => setMenu(undefined)} />}

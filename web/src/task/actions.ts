@@ -85,9 +85,14 @@ export async function stop(task: TaskView): Promise<void> {
   if (yes) await act(task.id, "stop");
 }
 
-export async function merge(task: TaskView): Promise<void> {
+/** The branch that a task is merged into. */
+export function branchAbove(task: TaskView): string {
   const owner = above(store.get().tasks, task.id).findLast((one) => one.branch !== undefined);
-  const into = owner?.branch === undefined ? "the branch it came from" : branchName(owner.branch);
+  return owner?.branch === undefined ? "the branch it came from" : branchName(owner.branch);
+}
+
+export async function merge(task: TaskView): Promise<void> {
+  const into = branchAbove(task);
   const yes = await confirm({
     title: `Merge “${task.title}”?`,
     says: `${task.branch === undefined ? "Its branch" : branchName(task.branch)} is merged into ${into}.`,

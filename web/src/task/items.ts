@@ -1,8 +1,8 @@
 // From the events of a task to what is shown of its conversation: calls meet their results, messages stand where
 // they were read, and what the agent cannot see any more is marked.
 import { type BlobRef, type EventView, type Id, type ImageRef, type KnownEvent, type MessageBody, known } from "../api/types.ts";
-import { branchName } from "../text/format.ts";
-import { toolName } from "./tools/summary.ts";
+import { word } from "../text/format.ts";
+import { toolName } from "./tools/names.ts";
 
 export interface ToolItem {
   readonly kind: "tool";
@@ -12,11 +12,15 @@ export interface ToolItem {
   readonly at: number;
   readonly tool: string;
   readonly callId: string;
+  /** What the daemon says of the call in one line; nothing where the call is not loaded. */
+  readonly line: string;
   /** The other commits that say something of it. */
   readonly also: number[];
   readonly input: unknown;
   readonly malformed: string | undefined;
   verdict?: { verdict: string; rule: string; class: string };
+  /** How the work ended with this call, which has no result then. */
+  ended?: "passed" | "failed";
   approval?: { id: Id; reason: string; given?: string; scope?: string };
   result?: {
     content: string | BlobRef;
@@ -36,6 +40,8 @@ export interface MessageItem {
   readonly at: number;
   readonly id: Id;
   readonly body: MessageBody;
+  /** What the daemon says of it in one line, where that is worth one. */
+  readonly line: string | undefined;
   /** The commit it was posted with; it stands where it was read. */
   readonly posted: number;
 }
@@ -124,6 +130,8 @@ class Builder {
   private readonly calls = new Map<string, ToolItem>();
   private readonly approvals = new Map<Id, ToolItem>();
   private readonly questions = new Map<Id, Extract<Item, { kind: "question" }>>();
+  /** The call that says that the work is done, until that is settled. */
+  private doneCall: ToolItem | undefined;
   private readonly undone: { from: number; to: number }[] = [];
   private summaryStart: number | undefined;
   private forgottenBefore = -1;
@@ -141,7 +149,7 @@ class Builder {
         // A second event with the same id is the same message, also after it was read.
         if (this.seen.has(event.id)) return;
         this.seen.add(event.id);
-        this.posted.set(event.id, { kind: "message", task: event.task, ...base, id: event.id, body: event.body, posted: event.seq });
+        this.posted.set(event.id, { kind: "message", task: event.task, ...base, id: event.id, body: event.body, line: event.line, posted: event.seq });
         return;
       case "messages_consumed":
         for (const id of event.messageIds) this.read(id, event.seq);
@@ -211,7 +219,7 @@ class Builder {
   private takeCall(event: KnownEvent, base: { key: string; seq: number; at: number }): void {
     switch (event.type) {
       case "tool_call": {
-        const item: ToolItem = { kind: "tool", task: event.task, ...base, tool: ownName(event.tool), callId: event.toolCallId, also: [], input: event.input, malformed: event.malformed };
+        const item: ToolItem = { kind: "tool", task: event.task, ...base, tool: ownName(event.tool), callId: event.toolCallId, line: event.line ?? "", also: [], input: event.input, malformed: event.malformed };
         this.calls.set(event.toolCallId, item);
         this.items.push(item);
         return;
@@ -246,49 +254,48 @@ class Builder {
   }
 
   private orphan(event: { task: Id; tool: string; toolCallId: string }, base: { key: string; seq: number; at: number }): ToolItem {
-    const item: ToolItem = { kind: "tool", task: event.task, ...base, tool: ownName(event.tool), callId: event.toolCallId, also: [], input: undefined, malformed: undefined };
+    const item: ToolItem = { kind: "tool", task: event.task, ...base, tool: ownName(event.tool), callId: event.toolCallId, line: "", also: [], input: undefined, malformed: undefined };
     this.calls.set(event.toolCallId, item);
     this.items.push(item);
     return item;
   }
 
+  /** What happened, in the daemon's words: the terminal says the same. */
   private takeFact(event: KnownEvent, note: (tone: NoteTone, text: string, detail?: string) => void): void {
+    const line = event.line ?? word(event.type);
     switch (event.type) {
       case "orchestration_started":
-        return note("plain", `${event.resume ? "Goes on" : "Started"} with ${event.model}`);
-      case "worktree_created":
-        return note("plain", `Works on branch ${branchName(event.branch)}, from ${event.base.slice(0, 10)}`);
-      case "worktree_removed":
-        return note("plain", `Its worktree on ${branchName(event.branch)} was removed`);
-      case "worktree_dismissed":
-        return note("plain", "Its worktree is being removed");
+        return note("plain", `${event.resume ? "goes on" : "started"} with ${event.model}`);
+      case "daemon_booted":
+        return note("plain", `the daemon was started (${event.version})`);
       case "worktree_failed":
-        return note("bad", "Its worktree could not be made or removed", event.message);
+        return note("bad", line, event.message);
       case "task_status_changed":
-        return note(event.to === "passed" ? "good" : event.to === "failed" ? "bad" : "plain", `${event.from.replace("_", " ")} → ${event.to.replace("_", " ")}`, event.reason);
+        return note(event.to === "passed" ? "good" : event.to === "failed" ? "bad" : "plain", line, event.reason);
+      case "done_notified":
+        if (this.doneCall !== undefined) this.doneCall.ended = event.status;
+        return;
       case "done_requested":
-        return note(event.status === "passed" ? "good" : "bad", event.status === "passed" ? "Says that it is done" : "Says that it could not do it", event.summary);
-      case "agent_stopped":
-        return note("plain", event.reason === undefined ? "Stopped" : `Stopped: ${event.reason}`);
-      case "agent_interrupted":
-        return note("plain", "Interrupted; the answer that was being written is gone");
+        this.doneCall = this.calls.get(event.toolCallId);
+        return note(event.status === "passed" ? "good" : "bad", line, event.summary);
       case "agent_rested":
-        if (event.why === "loop") note("attention", "Rests because it went round in circles");
-        else if (event.why === "refused") note("attention", "Rests because the model would not answer");
+        if (event.why === "loop") note("attention", line);
+        else if (event.why === "refused") note("attention", "rests because the model would not answer");
+        return;
+      case "turn_ended":
+        if (event.stopReason === "max_tokens") note("attention", line);
         return;
       case "budget_warning":
-        return note("attention", event.warning);
       case "budget_exceeded":
-        return note("attention", `Has spent $${event.costUsd} of $${event.budgetUsd}`);
+        return note("attention", line);
+      case "worktree_created":
+      case "worktree_removed":
+      case "worktree_dismissed":
+      case "agent_stopped":
+      case "agent_interrupted":
       case "budget_granted":
-        return note("plain", `$${event.amountUsd} granted`);
       case "sampling_ended":
-        return note("plain", event.stopReason === "cancelled" ? `What the model wrote for the server ${event.server} was broken off ($${event.costUsd})` : `The model wrote for the server ${event.server} ($${event.costUsd})`);
-      case "daemon_booted":
-        return note("plain", `The daemon was started (${event.version})`);
-      case "turn_ended":
-        if (event.stopReason === "max_tokens") note("attention", "The answer was cut off at its length limit");
-        return;
+        return note("plain", line);
       default:
         return;
     }

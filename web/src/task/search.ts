@@ -5,13 +5,13 @@ import type { Item } from "./items.ts";
 export function textOf(item: Item): string {
   switch (item.kind) {
     case "message":
-      return [item.body.title, item.body.content, item.body.output, item.body.answer, item.body.fromTitle].filter(Boolean).join("\n");
+      return [item.line, item.body.title, item.body.content, item.body.output, item.body.answer, item.body.fromTitle].filter(Boolean).join("\n");
     case "text":
     case "thinking":
       return typeof item.content === "string" ? item.content : "";
     case "tool": {
       const result = typeof item.result?.content === "string" ? plain(item.result.content) : "";
-      return `${item.tool}\n${JSON.stringify(item.input ?? {})}\n${result}`;
+      return `${item.tool}\n${item.line}\n${JSON.stringify(item.input ?? {})}\n${result}`;
     }
     case "boundary":
       return `${item.title}\n${item.detail ?? ""}`;

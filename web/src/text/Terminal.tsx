@@ -1,16 +1,38 @@
 // Output of a command, with its colours.
-import { useMemo } from "react";
+import { type RefObject, useLayoutEffect, useMemo, useRef } from "react";
 import { type Span, spans } from "./ansi.ts";
 
-export function Terminal({ text, label }: { text: string; label: string }) {
+interface TerminalProps {
+  text: string;
+  label: string;
+  /** Whether more is to come: then its end is what is shown. */
+  growing?: boolean;
+}
+
+export function Terminal({ text, label, growing = false }: TerminalProps) {
   const parts = useMemo(() => spans(text), [text]);
+  const box = useRef<HTMLPreElement>(null);
+  const onScroll = useFollowing(box, text, growing);
   return (
-    <pre className="terminal" tabIndex={0} role="group" aria-label={label}>
+    <pre ref={box} className="terminal" tabIndex={0} role="group" aria-label={label} onScroll={onScroll}>
       {parts.map((part, index) => (
         <Piece key={index} part={part} />
       ))}
     </pre>
   );
+}
+
+/** Keeps the end in sight while the text grows, unless the reader has gone back to an earlier line. */
+function useFollowing(box: RefObject<HTMLPreElement | null>, text: string, growing: boolean): () => void {
+  const atEnd = useRef(true);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (growing && atEnd.current && element !== null) element.scrollTop = element.scrollHeight;
+  }, [box, text, growing]);
+  return () => {
+    const element = box.current;
+    if (element !== null) atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 16;
+  };
 }
 
 function Piece({ part }: { part: Span }) {

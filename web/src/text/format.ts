@@ -76,7 +76,7 @@ export function word(name: string): string {
   return name.replaceAll("_", " ");
 }
 
-/** A branch without the id of its task, which says nothing to people: `mxd/…/count-the-boats`. */
+/** A branch without the id of its task, which says nothing to people: `count-the-boats`. */
 export function branchName(branch: string): string {
-  return branch.replace(/^mxd\/[0-9A-Z]{26}\//, "mxd/…/");
+  return branch.replace(/^mxd\/[0-9A-Z]{26}\//, "");
 }

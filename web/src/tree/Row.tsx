@@ -8,6 +8,7 @@ import { isWorking } from "../state/select.ts";
 import { store } from "../state/store.ts";
 import { move } from "../task/actions.ts";
 import { ago, usd } from "../text/format.ts";
+import { readable } from "../text/readable.ts";
 import { colorClass } from "./color.ts";
 import { type Side, landing, sideOf } from "./drop.ts";
 import type { TreeRow } from "./flatten.ts";
@@ -111,7 +112,7 @@ function Twisty({ row, hands }: { row: TreeRow; hands: TreeHands }) {
 }
 
 function RowText({ task, shape, now }: { task: TaskView; shape: string; now: number }) {
-  const line = secondLine(task);
+  const line = readable(store.get().tasks, secondLine(task));
   const diff = useDiffStat(task);
   return (
     <span className="tree-text">

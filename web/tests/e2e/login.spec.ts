@@ -42,3 +42,15 @@ test("a ticket lets in once and leaves the address at once", async ({ page, lock
   await expect(page.getByRole("heading", { name: "Log in to Matrix" })).toBeVisible();
   expect(page.url()).not.toContain("t1cket");
 });
+
+test("a link that was used says so, and what to do", async ({ page, locked, address }) => {
+  locked.tickets.add("once");
+  await page.goto(`${address}/ui/p/${PROJECT}#ticket=once`);
+  await expect(page.getByRole("treeitem").first()).toBeVisible();
+  await page.context().clearCookies();
+  await page.goto("about:blank");
+  await page.goto(`${address}/ui/p/${PROJECT}#ticket=once`);
+  await expect(page.getByRole("heading", { name: "Log in to Matrix" })).toBeVisible();
+  await expect(page.getByRole("alert")).toContainText("was used already or is too old");
+  await expect(page.getByRole("alert")).toContainText("mxd up");
+});

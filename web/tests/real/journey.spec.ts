@@ -88,7 +88,7 @@ test("a project from the first login to a resume", async ({ page }) => {
     await page.getByRole("treeitem", { name: /^Count the boats/ }).click();
     await expect(page.getByRole("heading", { name: "Count the boats" })).toBeVisible();
     await expect(page.getByRole("group", { name: "Tool call write_file" })).toBeVisible();
-    await expect(page.getByText("Says that it is done")).toBeVisible();
+    await expect(page.locator(".note").getByText("reports passed")).toBeVisible();
     await page.getByRole("link", { name: /^Diff/ }).click();
     await expect(page.getByText("count.txt")).toBeVisible();
     await page.getByRole("button", { name: "Comment on line 1", exact: true }).click();

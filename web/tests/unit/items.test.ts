@@ -93,6 +93,22 @@ describe("conversation", () => {
     expect(new Set(items.map((item) => item.key)).size).toBe(3);
   });
 
+  it("says what happened in the daemon's words", () => {
+    const notes = (...events: EventView[]): unknown[] => conversation(events).items.map((item) => (item.kind === "note" ? item.text : item.kind === "tool" ? item.line : item.kind));
+    expect(notes(event("agent_interrupted", { line: "its turn was interrupted" }))).toEqual(["its turn was interrupted"]);
+    expect(notes(event("worktree_created", { branch: "mxd/a/b", path: "/", base: "c", line: "works on branch mxd/a/b" }))).toEqual(["works on branch mxd/a/b"]);
+    expect(notes(event("tool_call", { tool: "mcp__mxd__merge_task", toolCallId: "m", input: { taskId: "t" }, line: "merge_task t" }))).toEqual(["merge_task t"]);
+    expect(notes(event("agent_stopped"))).toEqual(["agent stopped"]);
+  });
+
+  it("knows that a call has ended the work", () => {
+    const call = event("tool_call", { tool: "mcp__mxd__done", toolCallId: "done", input: {} });
+    const asked = event("done_requested", { toolCallId: "done", status: "passed", summary: "" });
+    const ended = (events: EventView[]): unknown => (conversation(events).items[0] as Extract<Item, { kind: "tool" }>).ended;
+    expect(ended([call, asked])).toBeUndefined();
+    expect(ended([call, asked, event("done_notified", { status: "passed", summary: "" })])).toBe("passed");
+  });
+
   it("ignores types it does not know", () => {
     expect(kinds([event("something_of_tomorrow", { content: "?" })])).toEqual([]);
   });

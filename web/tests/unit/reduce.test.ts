@@ -77,7 +77,7 @@ describe("reduce", () => {
   });
 
   it("puts earlier pages in front, once", () => {
-    const page: Message = { kind: "earlier", task: "a", page: { events: [said(1), said(2)], hasMore: false, cursor: "1-4" } };
+    const page: Message = { kind: "earlier", task: "a", before: 3, page: { events: [said(1), said(2)], hasMore: false, cursor: "1-4" } };
     const state = after(snapshot(4), newest([said(3), said(4)], "1-4", true), page, page);
     expect(seqs(state)).toEqual([1, 2, 3, 4]);
     expect(state.logs["a"]?.hasMore).toBe(false);
@@ -99,6 +99,18 @@ describe("reduce", () => {
     const done = reduce(live, commit(2));
     expect(done.live["a"]?.text).toBe("");
     expect(seqs(done)).toEqual([2]);
+  });
+
+  it("marks words whose beginning was said before it listened", () => {
+    const working = task("a", { agent: { state: "thinking", why: "" } });
+    const delta = (content: string, type = "text_delta"): Message => ({ kind: "delta", data: { task: "a", type, content } });
+    const late = after(snapshot(1, [working]), delta("dle"), delta(" of it"));
+    expect(late.live["a"]?.text).toBe("…dle of it");
+    const next = [commit(2), delta("Now all of it")].reduce(reduce, late);
+    expect(next.live["a"]?.text).toBe("Now all of it");
+    // A line that was lost in the middle of a word has lost some of its letters.
+    expect([snapshot(2, [working]), delta("ter")].reduce(reduce, next).live["a"]?.text).toBe("…ter");
+    expect(after(snapshot(1, [working]), delta("hm", "thinking_delta")).live["a"]?.thinking).toBe("…hm");
   });
 
   it("forgets live output of a call when its result is there, and everything live after a snapshot", () => {
@@ -152,4 +164,131 @@ describe("reduce", () => {
       expect(shown).toEqual(Array.from({ length: 12 - first + 1 }, (_, index) => first + index));
     }
   });
+
+  it("keeps what is told while the first page is on its way", () => {
+    const asked: Message = { kind: "asked", task: "a" };
+    const state = after(snapshot(3), asked, commit(4), commit(5), newest([said(3), said(4)], "1-4"), commit(6));
+    expect(seqs(state)).toEqual([3, 4, 5, 6]);
+    expect(state.logs["a"]?.stale).toBe(false);
+    // A snapshot that is newer than the page: what lies between the two was seen by nobody.
+    const behind = after(snapshot(3), asked, snapshot(8), newest([said(3), said(4)], "1-4"), commit(9));
+    expect(behind.logs["a"]?.stale).toBe(true);
+    const whole = reduce(behind, newest([said(3), said(4), said(6), said(8)], "1-8"));
+    expect(seqs(whole)).toEqual([3, 4, 6, 8, 9]);
+    expect(whole.logs["a"]?.stale).toBe(false);
+  });
+
+  it("does not join an earlier page to a log that has let go of its oldest part meanwhile", () => {
+    const page: Message = { kind: "earlier", task: "a", before: 3, page: { events: [said(1), said(2)], hasMore: false, cursor: "1-4" } };
+    const state = after(snapshot(9), newest([said(8), said(9)], "1-9", true));
+    expect(reduce(state, page)).toBe(state);
+  });
+
+  it("keeps the events of one commit together when it lets go of its oldest part", () => {
+    let state = after(snapshot(0), newest([], "1-0"));
+    for (let seq = 1; !state.logs["a"]?.hasMore; seq += 1) state = reduce(state, commit(seq, { events: [said(seq), said(seq), said(seq)] }));
+    const kept = seqs(state);
+    expect(kept.filter((seq) => seq === kept[0]).length).toBe(3);
+  });
+
+  it("ends with exactly the events of the log, whatever way and in whatever order the daemon's words arrive", () => {
+    for (let seed = 1; seed <= 600; seed += 1) expect(new Line(seed).run(), `seed ${seed}`).toEqual([]);
+  });
 });
+
+/** A daemon that writes, a stream that may break, pages that take their time, and somebody who looks at one task. */
+class Line {
+  private state = EMPTY;
+  private readonly log: CommitMessage[] = [];
+  /** What the stream has not delivered yet. */
+  private stream: Message[] = [];
+  /** The page that is under way, as far as the daemon has answered it. */
+  private page: { asked: "newest" | "earlier"; before: number; answer?: Message } | undefined;
+  private dice: number;
+
+  constructor(seed: number) {
+    this.dice = seed * 7_919;
+  }
+
+  private roll(sides: number): number {
+    this.dice = (Math.imul(this.dice, 1664525) + 1013904223) >>> 0;
+    return (this.dice >>> 8) % sides;
+  }
+
+  private write(): void {
+    const seq = this.log.length + 1;
+    const events = Array.from({ length: this.roll(3) }, () => ({ ...said(seq, this.roll(3) === 0 ? "b" : "a"), nth: this.roll(1_000_000) }));
+    const made: CommitMessage = { seq, at: seq, events };
+    this.log.push(made);
+    this.stream.push({ kind: "commit", cursor: `1-${seq}`, data: made });
+  }
+
+  /** The line breaks: what was under way on it is lost, and is told again, or only a snapshot is. */
+  private reconnect(): void {
+    const known = seqOf(this.state.cursor);
+    const again = this.roll(2) === 0 && known >= 0 ? this.log.filter((one) => one.seq > known) : [];
+    this.stream = [...again.map((data): Message => ({ kind: "commit", cursor: `1-${data.seq}`, data })), snapshot(this.log.length)];
+  }
+
+  private deliver(): void {
+    const message = this.stream.shift();
+    if (message !== undefined) this.state = reduce(this.state, message);
+  }
+
+  private events(before: number): EventView[] {
+    return this.log.flatMap((one) => one.events).filter((event) => event.task === "a" && event.seq < before);
+  }
+
+  private ask(): void {
+    const log = this.state.logs["a"];
+    if (this.page !== undefined) return;
+    if (log === undefined || log.stale) {
+      this.state = reduce(this.state, { kind: "asked", task: "a" });
+      this.page = { asked: "newest", before: Infinity };
+    } else if (log.hasMore && log.events[0] !== undefined) {
+      this.page = { asked: "earlier", before: log.events[0].seq };
+    }
+  }
+
+  /** The daemon reads what it has at this moment; the answer arrives at another one. */
+  private answer(): void {
+    const { page } = this;
+    if (page === undefined || page.answer !== undefined) return;
+    const all = this.events(page.before);
+    const wanted = Math.max(0, all.length - 1 - this.roll(4));
+    const from = all.findIndex((event) => event.seq === all[wanted]?.seq);
+    const data = { events: all.slice(Math.max(0, from)), hasMore: from > 0, cursor: `1-${this.log.length}` };
+    page.answer = page.asked === "newest" ? { kind: "newest", task: "a", page: data } : { kind: "earlier", task: "a", before: page.before, page: data };
+  }
+
+  private arrive(): void {
+    const message = this.page?.answer;
+    if (message === undefined) return;
+    this.page = undefined;
+    this.state = reduce(this.state, message);
+  }
+
+  /** What is wrong: with what is shown at any moment, and at the end, when everything has arrived. */
+  run(): string[] {
+    const wrong: string[] = [];
+    this.stream.push(snapshot(0));
+    for (let step = 0; step < 80; step += 1) {
+      const what = this.roll(14);
+      if (what < 4) this.write();
+      else if (what < 8) this.deliver();
+      else if (what < 10) this.ask();
+      else if (what === 10) this.answer();
+      else if (what === 11) this.arrive();
+      else if (what === 12 && this.roll(3) === 0) this.reconnect();
+      else if (what === 13 && this.roll(6) === 0) this.state = reduce(this.state, { kind: "forget", task: "a" });
+      const shown = this.state.logs["a"]?.events ?? [];
+      const [first] = shown;
+      const there = this.events(Infinity).filter((event) => first !== undefined && event.seq >= first.seq);
+      if (JSON.stringify(shown) !== JSON.stringify(there.slice(0, shown.length))) wrong.push(`step ${step} has a hole or a double`);
+    }
+    for (let rest = 0; rest < 500; rest += 1) [this.deliver, this.ask, this.answer, this.arrive].forEach((act) => act.call(this));
+    if (JSON.stringify(this.state.logs["a"]?.events) !== JSON.stringify(this.events(Infinity))) wrong.push("the end is not the log");
+    if (this.state.logs["a"]?.stale !== false) wrong.push("it is still stale");
+    return wrong;
+  }
+}

@@ -6,8 +6,9 @@ import { score } from "../../src/shell/rank.ts";
 import { fromBase64, toBase64 } from "../../src/login/seal.ts";
 import { reviewMessage } from "../../src/task/review.ts";
 import { readHits } from "../../src/task/tools/SearchHits.tsx";
-import { summaryOf, toolName } from "../../src/task/tools/summary.ts";
+import { aboutCall, shortName, toolName } from "../../src/task/tools/names.ts";
 import { plain, spans } from "../../src/text/ansi.ts";
+import { readable, withoutDetail } from "../../src/text/readable.ts";
 import { branchName, count, duration, usd } from "../../src/text/format.ts";
 import { safeHref } from "../../src/text/link.ts";
 import { lineDiff, patchLines } from "../../src/text/patch.ts";
@@ -90,13 +91,43 @@ describe("words and numbers", () => {
   it("name tools as people do", () => {
     expect(toolName("mcp__time__now")).toEqual({ name: "now", server: "time" });
     expect(toolName("mcp__mxd__bash")).toEqual({ name: "bash", server: undefined });
-    expect(summaryOf("bash", { command: "a\nb" })).toBe("a …");
-    expect(summaryOf("mcp__x__bash", { command: "a" })).toBe("command: a");
-    expect(summaryOf("bash", null)).toBe("");
+    expect(["mcp__mxd__write_file", "mcp__time__now", "bash"].map(shortName)).toEqual(["write_file", "time/now", "bash"]);
+  });
+
+  it("say of a call what the daemon says, without the name beside it", () => {
+    expect(aboutCall("mcp__mxd__bash", "bash a b")).toBe("a b");
+    expect(aboutCall("bash", "bash a")).toBe("a");
+    expect(aboutCall("mcp__x__bash", "x/bash command=a")).toBe("command=a");
+    expect(aboutCall("bash", "bash")).toBe("");
+    expect(aboutCall("bash", "bashful")).toBe("bashful");
+  });
+
+  it("put titles in the place of ids and leave everything else", () => {
+    const id = "01M7J0YW4VYY6ZZMP93B9P8KKH";
+    const commit = "0123456789abcdef0123456789abcdef01234567";
+    const lines = [
+      [`merge_task ${id}, now`, "merge_task “Input”, now"],
+      [`works on branch mxd/${id}/input`, "works on branch input"],
+      [`${id} on mxd/${id}/input and mxd/${id}`, "“Input” on input and mxd/“Input”"],
+      [`Merged as ${commit}: done`, "Merged as 0123456789: done"],
+      [id, "“Input”"],
+      [`X${id} and 01M7J0YW4VYY6ZZMP93B9P8KK0`, `X${id} and 01M7J0YW4VYY6ZZMP93B9P8KK0`],
+      ["– ünïcödé, “quotes” …", "– ünïcödé, “quotes” …"],
+      ["", ""],
+    ];
+    for (const [line, wanted] of lines) expect(readable({ [id]: { title: "Input" } }, line ?? "")).toBe(wanted);
+  });
+
+  it("do not say twice what stands beside a line", () => {
+    expect(withoutDetail("reports passed: It: is done.", "It: is\n done.")).toBe("reports passed");
+    expect(withoutDetail("a: b passed: It is…", "It is a long story")).toBe("a: b passed");
+    expect(withoutDetail("It is…", "It is a long story")).toBe("");
+    expect(withoutDetail("stopped", "")).toBe("stopped");
+    expect(withoutDetail("told: something", "else")).toBe("told: something");
   });
 
   it("name branches without ids", () => {
-    expect(branchName("mxd/01M7HNKWZFS3YFYDS8VX7AECPF/count-the-boats")).toBe("mxd/…/count-the-boats");
+    expect(branchName("mxd/01M7HNKWZFS3YFYDS8VX7AECPF/count-the-boats")).toBe("count-the-boats");
     expect(branchName("main")).toBe("main");
   });
 

@@ -11,7 +11,7 @@ import { type PatchLine, lineDiff } from "../../text/patch.ts";
 import { Terminal } from "../../text/Terminal.tsx";
 import type { ToolItem } from "../items.ts";
 import { SearchHits } from "./SearchHits.tsx";
-import { argsOf } from "./summary.ts";
+import { argsOf } from "./names.ts";
 
 interface CallBodyProps {
   item: ToolItem;
@@ -24,7 +24,7 @@ export function CallBody({ item, live }: CallBodyProps) {
     <>
       {item.malformed !== undefined && <p className="notice is-error">{item.malformed}</p>}
       <Asked item={item} />
-      {item.result === undefined && live !== undefined && <Terminal text={live} label="Output so far" />}
+      {item.result === undefined && live !== undefined && <Terminal text={live} label="Output so far" growing />}
       {item.result !== undefined && <Result item={item} />}
       {images.length > 0 && <Images images={images} />}
     </>

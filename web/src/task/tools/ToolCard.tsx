@@ -3,11 +3,13 @@ import { memo } from "react";
 import { Button } from "../../design/controls.tsx";
 import { Icon } from "../../design/Icon.tsx";
 import { attempt } from "../../shell/toasts.tsx";
+import { store } from "../../state/store.ts";
 import { clock, duration, moment } from "../../text/format.ts";
+import { readable } from "../../text/readable.ts";
 import type { ToolItem } from "../items.ts";
 import { useOpen } from "../open.ts";
 import { CallBody, background } from "./CallBody.tsx";
-import { iconOf, summaryOf, toolName } from "./summary.ts";
+import { aboutCall, iconOf, ruleName, shortName, toolName } from "./names.ts";
 
 interface ToolCardProps {
   item: ToolItem;
@@ -18,18 +20,16 @@ interface ToolCardProps {
 export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProps) {
   const edits = item.tool === "edit_file" || item.tool === "write_file";
   const [open, setOpen] = useOpen(item.key, edits || item.result?.isError === true || (item.result?.images.length ?? 0) > 0);
-  const running = item.result === undefined;
+  const running = item.result === undefined && item.ended === undefined;
   const shown = open || (running && (live !== undefined || item.approval !== undefined));
-  const { name, server } = toolName(item.tool);
+  const { name } = toolName(item.tool);
+  const { tasks } = store.get();
   return (
     <div role="group" className={`tool ${item.result?.isError === true ? "is-error" : ""} ${running ? "is-running" : ""}`} aria-label={`Tool call ${name}`}>
       <button type="button" className="tool-head" aria-expanded={shown} onClick={() => setOpen(!shown)}>
         <Icon name={iconOf(item.tool)} />
-        <span className="tool-name">
-          {name}
-          {server !== undefined && <span className="muted"> of {server}</span>}
-        </span>
-        <span className="tool-summary mono ellipsis">{item.malformed !== undefined ? "arguments that are no JSON object" : summaryOf(item.tool, item.input)}</span>
+        <span className="tool-name">{shortName(item.tool)}</span>
+        <span className="tool-summary mono ellipsis">{readable(tasks, aboutCall(item.tool, item.line))}</span>
         <Outcome item={item} now={now} />
       </button>
       {shown && (
@@ -38,7 +38,7 @@ export const ToolCard = memo(function ToolCard({ item, live, now }: ToolCardProp
           <div className="tool-foot">
             {item.verdict !== undefined && (
               <span>
-                {[item.verdict.class, `${item.verdict.verdict} by ${item.verdict.rule}`].filter(Boolean).join(" · ")}
+                {[item.verdict.class, [item.verdict.verdict, ruleName(item.verdict.rule)].filter(Boolean).join(" by ")].filter(Boolean).join(" · ")}
               </span>
             )}
             {running && item.tool === "bash" && item.approval === undefined && (
@@ -58,6 +58,7 @@ function Outcome({ item, now }: { item: ToolItem; now: number }) {
   const { result } = item;
   if (result === undefined) {
     if (item.approval !== undefined && item.approval.given === undefined) return <span className="chip is-amber">needs you</span>;
+    if (item.ended !== undefined) return <span className="chip">{item.ended}</span>;
     // These calls stay open on purpose until something happens: nothing runs meanwhile.
     if (item.tool === "yield" || item.tool === "done") return <span className="chip">open</span>;
     return (
