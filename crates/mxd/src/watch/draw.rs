@@ -9,6 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Padding, Paragraph};
 
 use super::model::{Model, Wanted};
+use super::rows::wrapped;
 use crate::tree_text;
 
 /// Below this width the tree stands above the lines and not beside them.
@@ -112,40 +113,6 @@ fn draw_lines(frame: &mut Frame<'_>, area: Rect, model: &mut Model) {
     frame.render_widget(Paragraph::new(seen), area);
 }
 
-/// A line in rows of this width, broken between words where there are some; all but the first stand back a little.
-fn wrapped(line: &str, width: usize) -> Vec<String> {
-    const BACK: &str = "  ";
-    let mut rows = vec![String::new()];
-    for word in line.split_inclusive(' ') {
-        let mut rest = word;
-        loop {
-            let row = rows.last().map_or("", String::as_str);
-            let left = width.saturating_sub(Span::raw(row).width());
-            if Span::raw(rest.trim_end()).width() <= left {
-                break;
-            }
-            let is_new = row.is_empty() || row == BACK;
-            if is_new {
-                // No room for the whole word anywhere.
-                let cut = rest.char_indices().nth(left.max(1)).map_or(rest.len(), |(at, _)| at);
-                let (fits, over) = rest.split_at(cut);
-                if let Some(row) = rows.last_mut() {
-                    row.push_str(fits);
-                }
-                rest = over;
-                if rest.is_empty() {
-                    break;
-                }
-            }
-            rows.push(BACK.to_owned());
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push_str(rest);
-        }
-    }
-    rows
-}
-
 fn footer(model: &Model) -> String {
     match &model.typing {
         Some(typing) => {
@@ -163,24 +130,6 @@ fn footer(model: &Model) -> String {
             };
             let keys = format!("↑↓ choose  Enter write  s stop  i interrupt{answer}  c collapse  q quit");
             format!("{}\n{keys}", one_line(&model.note, 200))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_broken_between_words_and_lose_nothing() {
-        assert_eq!(wrapped("short", 10), ["short"]);
-        assert_eq!(wrapped("one two three", 8), ["one two ", "  three"]);
-        assert_eq!(wrapped("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
-        for width in 3..40 {
-            let line = "a-very-long-word then some of them, wide: 日本語 and 😀 too";
-            let rows = wrapped(line, width);
-            let words = |text: &str| text.chars().filter(|c| *c != ' ').collect::<String>();
-            assert_eq!(words(&rows.concat()), words(line), "{width}");
         }
     }
 }

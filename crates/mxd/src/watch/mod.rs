@@ -3,6 +3,7 @@
 mod draw;
 mod keys;
 mod model;
+mod rows;
 
 use std::io::IsTerminal as _;
 use std::time::Duration;
