@@ -8,7 +8,10 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, List, ListItem, ListState, Padding, Paragraph};
 
-use super::model::{Model, Wanted};
+use super::call::Shown;
+use super::foot;
+use super::model::Model;
+use super::rows::{start_of, wrapped};
 use crate::tree_text;
 
 /// Below this width the tree stands above the lines and not beside them.
@@ -17,11 +20,27 @@ const NARROW: u16 = 90;
 const TREE: u16 = 45;
 
 pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model) {
+    let area = frame.area();
+    let most = usize::from(area.height / 2);
+    let at_foot = foot::rows(model, usize::from(area.width), most);
+    let height = u16::try_from(at_foot.len()).unwrap_or(u16::MAX);
     let [head, body, foot] =
-        Layout::vertical([Constraint::Length(1), Constraint::Min(4), Constraint::Length(2)])
-            .areas(frame.area());
+        Layout::vertical([Constraint::Length(1), Constraint::Min(1), Constraint::Length(height)]).areas(area);
     frame.render_widget(Paragraph::new(header(model)).style(Style::new().add_modifier(Modifier::BOLD)), head);
-    let narrow = frame.area().width < NARROW;
+    match &mut model.shown {
+        Some(shown) => draw_call(frame, body, shown),
+        None => draw_body(frame, body, model),
+    }
+    frame.render_widget(Paragraph::new(lines_of(&at_foot)), foot);
+}
+
+fn lines_of(rows: &[String]) -> Vec<Line<'_>> {
+    rows.iter().map(|row| Line::from(row.as_str())).collect()
+}
+
+/// The tree, and what the chosen task says.
+fn draw_body(frame: &mut Frame<'_>, body: Rect, model: &mut Model) {
+    let narrow = body.width < NARROW;
     let [tree, lines] = if narrow {
         // A small tree leaves the room to what is said.
         let most = body.height.saturating_mul(TREE) / 100;
@@ -37,7 +56,22 @@ pub(super) fn draw(frame: &mut Frame<'_>, model: &mut Model) {
     let inside = block.inner(lines);
     frame.render_widget(block, lines);
     draw_lines(frame, inside, model);
-    frame.render_widget(Paragraph::new(footer(model)), foot);
+}
+
+/// A call alone, so that nothing else can be taken for it.
+fn draw_call(frame: &mut Frame<'_>, area: Rect, shown: &mut Shown) {
+    let block = Block::new().borders(Borders::TOP).title(start_of(&shown.title(), usize::from(area.width)));
+    let inside = block.inner(area);
+    frame.render_widget(block, area);
+    // The last row says whether this is all.
+    let height = usize::from(inside.height.saturating_sub(1));
+    let (rows, above, below) = shown.look(usize::from(inside.width), height);
+    let mut seen = lines_of(&rows);
+    if above + below > 0 {
+        let told = format!("cut: {above} rows above, {below} rows below (PgUp PgDn)");
+        seen.push(Line::from(start_of(&told, usize::from(inside.width))).style(dim()));
+    }
+    frame.render_widget(Paragraph::new(seen), inside);
 }
 
 fn dim() -> Style {
@@ -57,10 +91,12 @@ fn header(model: &Model) -> String {
         .tasks
         .iter()
         .filter(|task| task.agent.as_ref().is_some_and(|agent| agent.state.is_active()));
-    let cost: f64 = model.tree.tasks.iter().map(|task| task.cost_usd).sum();
+    // The sum of nothing is less than nothing.
+    let cost = model.tree.tasks.iter().fold(0.0, |sum, task| sum + task.cost_usd);
     let waiting = model.needs.approvals.len() + model.needs.clarifications.len();
     let needs = if waiting == 0 { String::new() } else { format!("  ·  {waiting} wait for you (a)") };
-    format!(" {}  ·  {} at work  ·  ${cost:.2}{needs}", one_line(&model.name, 40), active.count())
+    let asked = if model.on_the_way == 0 { "" } else { "  ·  asking the daemon" };
+    format!(" {}  ·  {} at work  ·  ${cost:.2}{needs}{asked}", one_line(&model.name, 40), active.count())
 }
 
 fn draw_tree(frame: &mut Frame<'_>, area: Rect, model: &Model) {
@@ -110,77 +146,4 @@ fn draw_lines(frame: &mut Frame<'_>, area: Rect, model: &mut Model) {
     let seen = rows.iter().skip(model.back).take(height).rev();
     let seen: Vec<Line<'_>> = seen.map(|row| Line::from(row.as_str())).collect();
     frame.render_widget(Paragraph::new(seen), area);
-}
-
-/// A line in rows of this width, broken between words where there are some; all but the first stand back a little.
-fn wrapped(line: &str, width: usize) -> Vec<String> {
-    const BACK: &str = "  ";
-    let mut rows = vec![String::new()];
-    for word in line.split_inclusive(' ') {
-        let mut rest = word;
-        loop {
-            let row = rows.last().map_or("", String::as_str);
-            let left = width.saturating_sub(Span::raw(row).width());
-            if Span::raw(rest.trim_end()).width() <= left {
-                break;
-            }
-            let is_new = row.is_empty() || row == BACK;
-            if is_new {
-                // No room for the whole word anywhere.
-                let cut = rest.char_indices().nth(left.max(1)).map_or(rest.len(), |(at, _)| at);
-                let (fits, over) = rest.split_at(cut);
-                if let Some(row) = rows.last_mut() {
-                    row.push_str(fits);
-                }
-                rest = over;
-                if rest.is_empty() {
-                    break;
-                }
-            }
-            rows.push(BACK.to_owned());
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push_str(rest);
-        }
-    }
-    rows
-}
-
-fn footer(model: &Model) -> String {
-    match &model.typing {
-        Some(typing) => {
-            let whom = match typing.what {
-                Wanted::Message => "message",
-                Wanted::Answer { .. } => "answer",
-            };
-            format!("{}\n{whom} › {}▏", one_line(&model.note, 200), typing.text)
-        }
-        None => {
-            let answer = match (model.needs.approvals.len(), model.needs.clarifications.len()) {
-                (0, 0) => "",
-                (0, _) => "  a answer",
-                _ => "  a allow  d deny",
-            };
-            let keys = format!("↑↓ choose  Enter write  s stop  i interrupt{answer}  c collapse  q quit");
-            format!("{}\n{keys}", one_line(&model.note, 200))
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_broken_between_words_and_lose_nothing() {
-        assert_eq!(wrapped("short", 10), ["short"]);
-        assert_eq!(wrapped("one two three", 8), ["one two ", "  three"]);
-        assert_eq!(wrapped("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
-        for width in 3..40 {
-            let line = "a-very-long-word then some of them, wide: 日本語 and 😀 too";
-            let rows = wrapped(line, width);
-            let words = |text: &str| text.chars().filter(|c| *c != ' ').collect::<String>();
-            assert_eq!(words(&rows.concat()), words(line), "{width}");
-        }
-    }
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::client::Happening;
-use crate::client::view::{Event, Needs, Project, Task};
+use super::call::Shown;
+use crate::client::view::{Clarification, Event, Needs, Project, Task};
+use crate::client::{Failure, Happening};
 use crate::command::scope::Tree;
 use crate::tree_text::{self, Line};
 
@@ -24,6 +25,16 @@ pub(super) struct Model {
     collapsed: BTreeSet<String>,
     /// What is being typed, and whom for.
     pub(super) typing: Option<Typing>,
+    /// The call that is looked at.
+    pub(super) shown: Option<Shown>,
+    /// What could not be sent and waits until nothing else is typed.
+    unsent: VecDeque<Typing>,
+    /// Words whose task is gone; the next message begins with them.
+    pub(super) kept: String,
+    /// How many wishes the daemon has not answered yet.
+    pub(super) on_the_way: usize,
+    /// How often everything was told anew. What was asked for before is too old to be taken.
+    pub(super) era: u64,
     /// How far the lines are scrolled back.
     pub(super) back: usize,
     pub(super) note: String,
@@ -33,25 +44,32 @@ pub(super) struct Model {
 #[derive(Debug, Default)]
 struct Said {
     lines: VecDeque<(u64, String)>,
+    /// Whether its history was asked for.
     read: bool,
+    /// Up to where the history went.
+    upto: u64,
     /// What the model writes right now.
     writing: String,
 }
 
-/// A line that is being typed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A line that is being typed, for the task that was chosen when it began.
+#[derive(Debug, Clone)]
 pub(super) struct Typing {
     pub(super) text: String,
-    pub(super) what: Wanted,
+    pub(super) task: String,
+    /// The title of the task, also when it is gone.
+    pub(super) title: String,
+    /// The question it answers; without one it is a message.
+    pub(super) question: Option<Clarification>,
+    /// What was tried to be sent of it.
+    pub(super) sent: Option<Sent>,
 }
 
-/// What the typed line is for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wanted {
-    /// A message to the chosen task.
-    Message,
-    /// The answer to a question.
-    Answer { task: String, question: String },
+/// A message that may have arrived, and the name it went by.
+#[derive(Debug, Clone)]
+pub(super) struct Sent {
+    pub(super) id: String,
+    pub(super) text: String,
 }
 
 impl Model {
@@ -64,6 +82,11 @@ impl Model {
             said: BTreeMap::new(),
             collapsed: BTreeSet::new(),
             typing: None,
+            shown: None,
+            unsent: VecDeque::new(),
+            kept: String::new(),
+            on_the_way: 0,
+            era: 0,
             back: 0,
             note: String::new(),
         }
@@ -77,6 +100,7 @@ impl Model {
                 self.needs = snapshot.needs.clone();
                 // What happened while nobody listened is read again.
                 self.said.clear();
+                self.era += 1;
             }
             Happening::Commit(commit) => {
                 commit.tasks.iter().for_each(|task| self.take(task));
@@ -94,8 +118,49 @@ impl Model {
             }
             Happening::Delta(_) | Happening::Heartbeat => {}
         }
-        if self.chosen.as_ref().is_none_or(|chosen| self.tree.get(chosen).is_none()) {
+        if self.chosen.as_ref().is_none_or(|chosen| self.is_gone(chosen)) {
+            if self.chosen.is_some() {
+                self.notice("the chosen task is gone; now the root is chosen");
+            }
             self.chosen.clone_from(&self.tree.root);
+            self.back = 0;
+        }
+        let waits = |shown: &Shown| {
+            self.needs.approvals.iter().any(|call| call.approval_id == shown.call.approval_id)
+        };
+        if self.shown.as_ref().is_some_and(|shown| !waits(shown)) {
+            self.shown = None;
+            self.notice("the call that was shown waits no more");
+            self.take_up();
+        }
+    }
+
+    /// Whether there is no such task any more. While no tree is known, nobody can say so.
+    pub(super) fn is_gone(&self, task: &str) -> bool {
+        !self.tree.tasks.is_empty() && self.tree.get(task).is_none()
+    }
+
+    pub(super) fn title_of(&self, task: &str) -> String {
+        // Before the tree is known only the root can be meant, and it is called like the project.
+        self.tree.get(task).map_or_else(|| self.name.clone(), |task| task.title.clone())
+    }
+
+    /// The daemon has answered, or it has not. What was typed for it comes back when it was in vain.
+    pub(super) fn answered(&mut self, words: Option<Typing>, answer: Result<(), Failure>) {
+        match answer {
+            Ok(()) => self.notice("done"),
+            Err(failure) => {
+                self.unsent.extend(words);
+                self.notice(&tree_text::readable(&self.tree, &failure.to_string()));
+            }
+        }
+        self.take_up();
+    }
+
+    /// Goes on with what could not be sent, as soon as nothing else is in the way.
+    pub(super) fn take_up(&mut self) {
+        if self.typing.is_none() && self.shown.is_none() {
+            self.typing = self.unsent.pop_front();
         }
     }
 
@@ -108,6 +173,10 @@ impl Model {
 
     fn add(&mut self, event: &Event) {
         let said = self.said.entry(event.task.clone()).or_default();
+        // The history may have told of it before the stream does.
+        if event.seq <= said.upto {
+            return;
+        }
         // The finished item repairs whatever was lost of it while it was written.
         if event.kind == "assistant_text" || event.kind == "turn_ended" {
             said.writing.clear();
@@ -120,17 +189,20 @@ impl Model {
         }
     }
 
-    /// The chosen task, when its history was not read yet.
-    pub(super) fn unread(&self) -> Option<String> {
-        let chosen = self.chosen.clone()?;
-        let known = self.said.get(&chosen).is_some_and(|said| said.read);
-        (!known && self.tree.get(&chosen).is_some()).then_some(chosen)
+    /// The chosen task, when its history was not asked for yet. It counts as asked for from now on.
+    pub(super) fn unread(&mut self) -> Option<String> {
+        let chosen = self.chosen.clone().filter(|chosen| self.tree.get(chosen).is_some())?;
+        let said = self.said.entry(chosen.clone()).or_default();
+        let known = std::mem::replace(&mut said.read, true);
+        (!known).then_some(chosen)
     }
 
     /// What a task said before; what has come since stays behind it.
     pub(super) fn history(&mut self, task: &str, events: Vec<Event>) {
         let said = self.said.entry(task.to_owned()).or_default();
-        said.read = true;
+        if said.lines.is_empty() {
+            said.upto = events.iter().map(|event| event.seq).max().unwrap_or_default();
+        }
         let first = said.lines.front().map_or(u64::MAX, |(seq, _)| *seq);
         let older = events.into_iter().filter(|event| event.seq < first);
         let older: Vec<_> = older.filter_map(|event| event.line.map(|line| (event.seq, line))).collect();
@@ -176,6 +248,17 @@ impl Model {
         let here = all.iter().position(|line| Some(&line.id) == self.chosen.as_ref()).unwrap_or(0);
         let there = here.saturating_add_signed(rows).min(all.len().saturating_sub(1));
         self.chosen = all.get(there).map(|line| line.id.clone());
+        self.back = 0;
+    }
+
+    /// Chooses a task and shows it in the tree.
+    pub(super) fn choose(&mut self, task: String) {
+        let mut above = self.tree.get(&task).and_then(|task| task.parent_id.clone());
+        while let Some(id) = above {
+            self.collapsed.remove(&id);
+            above = self.tree.get(&id).and_then(|task| task.parent_id.clone());
+        }
+        self.chosen = Some(task);
         self.back = 0;
     }
 
