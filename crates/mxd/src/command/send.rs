@@ -34,7 +34,7 @@ impl Send {
         let tree = Tree::read(&daemon, &project).await?;
         let task = tree.find(&self.task)?;
         let content = self.content()?;
-        let id = self.id.unwrap_or_else(|| mxd_core::id::MessageId::from(ulid()).to_string());
+        let id = self.id.unwrap_or_else(fresh_id);
         let path = format!("/projects/{}/tasks/{}/message", project.id, task.id);
         let sent: Value = daemon.post(&path, json!({ "id": id, "content": content })).await?;
         if scope.json {
@@ -54,7 +54,8 @@ impl Send {
     }
 }
 
-/// A new id, so that a lost answer and a second try do not make two messages.
-fn ulid() -> mxd_core::id::Ulid {
-    mxd_core::id::Ulid::from_parts(crate::place::now().0, u128::from(fastrand::u64(..)))
+/// A new id for a message, so that a lost answer and a second try do not make two of it.
+pub(crate) fn fresh_id() -> String {
+    let ulid = mxd_core::id::Ulid::from_parts(crate::place::now().0, u128::from(fastrand::u64(..)));
+    mxd_core::id::MessageId::from(ulid).to_string()
 }

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::call::{Shown, Word};
 use super::model::{Model, Sent, Typing};
 use crate::client::view::Clarification;
+use crate::command::send::fresh_id;
 
 /// Lines that a page is scrolled by.
 const PAGE: usize = 10;
@@ -123,7 +124,7 @@ impl Model {
             None => {
                 // The same words under the same name are the same message, however often they are sent.
                 let sent = typing.sent.take().filter(|sent| sent.text == text);
-                let sent = sent.unwrap_or_else(|| Sent { id: message_id(), text });
+                let sent = sent.unwrap_or_else(|| Sent { id: fresh_id(), text });
                 let body = json!({ "id": sent.id, "content": sent.text });
                 typing.sent = Some(sent);
                 (format!("/tasks/{}/message", typing.task), body)
@@ -221,10 +222,4 @@ impl Model {
             None => self.notice("nothing waits for you"),
         }
     }
-}
-
-/// A new name, so that a lost answer and a second try do not make two messages.
-fn message_id() -> String {
-    let ulid = mxd_core::id::Ulid::from_parts(crate::place::now().0, u128::from(fastrand::u64(..)));
-    mxd_core::id::MessageId::from(ulid).to_string()
 }
