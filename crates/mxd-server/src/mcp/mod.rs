@@ -1,7 +1,7 @@
 //! The tools for other agents: they create tasks, write to them, read the tree and the log, and wait.
 //!
-//! A tool is a row of [`tools`]: a name, a description for a model, a schema, and the route that does it. What a tool
-//! does is what the route does, so nothing is written twice. Who asks the routes is not said here: the [`endpoint`] of
+//! A tool is a row of `tools.rs`: a name, a description for a model, a schema, and the route that does it. What a tool
+//! does is what the route does, so nothing is written twice. Who asks the routes is not said here: the endpoint of
 //! the daemon asks its own router, and `mxd mcp --daemon` asks over HTTP. Approving is left out on purpose: an agent must
 //! not allow what another one asks for.
 
