@@ -23,7 +23,7 @@ impl Page<'_> {
     pub(crate) async fn address(&self) -> Result<String, Failure> {
         let ticket: Value = self.daemon.post("/auth/ticket", json!({})).await?;
         let ticket = ticket["ticket"].as_str().unwrap_or_default();
-        Ok(format!("{}/ui/login?next={}#ticket={ticket}", self.daemon.base(), self.place))
+        Ok(format!("{}{}#ticket={ticket}", self.daemon.base(), self.place))
     }
 
     /// Opens it, or says where it is; whether a browser took it.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -68,4 +68,30 @@ fn a_daemon_is_started_restarted_and_ended() {
     assert!(mxd(home.path(), &["daemon", "stop"]).status.success());
     assert_eq!(mxd(home.path(), &["daemon", "stop"]).status.code(), Some(3));
     assert_eq!(mxd(home.path(), &["daemon", "status"]).status.code(), Some(3));
+}
+
+/// The opener is a script that writes down what it was given: a test opens no browser of whoever runs it.
+#[test]
+fn the_page_is_opened_where_it_is_and_lets_in() {
+    let home = TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (data, programs) = (home.path().join(".mxd"), home.path().join("bin"));
+    fs::create_dir(&data).unwrap();
+    fs::create_dir(&programs).unwrap();
+    private(&data.join("config.json"), r#"{"port": 0}"#);
+    let opener = programs.join("xdg-open");
+    private(&opener, &format!("#!/bin/sh\necho \"$1\" > '{}'\n", home.path().join("opened").display()));
+    fs::set_permissions(&opener, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let up = Command::new(env!("CARGO_BIN_EXE_mxd"))
+        .arg("up")
+        .envs([("HOME", home.path().as_os_str()), ("PATH", path.as_ref())])
+        .env_remove("MXD_DATA_DIR")
+        .output()
+        .unwrap();
+    let opened = fs::read_to_string(home.path().join("opened"));
+    assert!(mxd(home.path(), &["daemon", "stop"]).status.success());
+    assert!(up.status.success(), "{}", String::from_utf8_lossy(&up.stderr));
+    let (page, ticket) = opened.as_deref().unwrap().trim().split_once("#ticket=").unwrap();
+    assert!(page.starts_with("http://127.0.0.1:") && page.ends_with("/ui"), "{page}");
+    assert!(ticket.len() > 20, "{ticket}");
 }
