@@ -47,7 +47,8 @@ pub(super) struct Document {
     #[schemars(length(max = MAX_ENTRIES), schema_with = "models_schema")]
     pub(super) models: Vec<Value>,
     /// Dollars that a task may spend with everything below it, unless it is given another amount. The root task's is the
-    /// limit of the whole tree. Without it there is no limit.
+    /// limit of the whole tree: a project gets it that has none, and one that has a limit keeps it. Without it there is no
+    /// limit.
     #[schemars(with = "Option<f64>", range(min = 0, max = 1_000_000_000))]
     pub(super) budget_usd: Option<Usd>,
     /// How many levels of tasks there can be below the root.
