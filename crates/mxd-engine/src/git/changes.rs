@@ -86,7 +86,7 @@ impl Repository {
         let against = match place {
             Place::Checkout(_) => Against::LastCommit,
             // The last commit that git would compare with is the one of another checkout.
-            Place::Files { .. } | Place::Store => Against::Index,
+            Place::Files(_) | Place::Index(_) | Place::Store => Against::Index,
         };
         parse(&self.ask(place, call).await?, against)
     }

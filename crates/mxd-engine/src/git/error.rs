@@ -22,6 +22,9 @@ pub enum GitError {
         /// What it calls itself.
         found: String,
     },
+    /// The files of an agent were to be looked at or changed, and there is no sandbox to do it in.
+    #[error("the files of an agent are only looked at in a sandbox, and there is none for this")]
+    NoSandbox,
     /// Talking to it failed.
     #[error("`git {command}` could not be talked to: {source}")]
     Talk {

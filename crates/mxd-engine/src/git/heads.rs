@@ -207,8 +207,7 @@ async fn staged(repository: &Repository, own: &Path) -> Result<Option<ObjectId>,
     let copy = staged_copy(repository, own)?;
     let copied = fs::File::create(&copy).and_then(|mut file| io::copy(&mut theirs, &mut file));
     copied.map_err(GitError::file("copy to", &copy))?;
-    let place = Place::Files { folder: repository.common(), index: &copy };
-    let written = repository.ask(place, Call::new(["write-tree"]).accepts(&[128])).await;
+    let written = repository.ask(Place::Index(&copy), Call::new(["write-tree"]).accepts(&[128])).await;
     fs::remove_file(&copy).map_err(GitError::file("remove", &copy))?;
     Ok(written?.line().parse().ok())
 }

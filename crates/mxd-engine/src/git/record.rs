@@ -11,7 +11,7 @@ use mxd_core::id::TaskId;
 use serde::{Deserialize, Serialize};
 
 use super::error::GitError;
-use super::files::publish;
+use super::files::{publish, remove_tree};
 use super::names::{Branch, ObjectId};
 
 /// One worktree of one task.
@@ -57,7 +57,12 @@ fn path(common: &Path, task: TaskId) -> PathBuf {
 
 /// The index by which the daemon looks at the files of a task. The agent has another one, which it may change.
 pub(super) fn index(common: &Path, task: TaskId) -> PathBuf {
-    folder(common).join(format!("{task}.index"))
+    index_folder(common, task).join("index")
+}
+
+/// A folder of its own, because git makes its lock beside the index, and the rest of ours is not its to change.
+fn index_folder(common: &Path, task: TaskId) -> PathBuf {
+    common.join("mxd/index").join(task.to_string())
 }
 
 /// Where it is written down that a worktree is for a moment only and nobody's, by the name git has for it.
@@ -122,15 +127,15 @@ impl Record {
 
     /// Forgets it, and the index with it.
     pub(super) fn forget(common: &Path, task: TaskId) -> Result<(), GitError> {
-        for path in [index(common, task), path(common, task)] {
-            match fs::remove_file(&path) {
-                Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                    return Err(GitError::File { action: "remove", path, source });
-                }
-                _ => {}
+        let seen_by = index_folder(common, task);
+        remove_tree(&seen_by).map_err(GitError::file("remove", &seen_by))?;
+        let path = path(common, task);
+        match fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(GitError::File { action: "remove", path, source })
             }
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::admin::{self, Entry, Standing};
 use super::error::GitError;
+use super::inspect::{Inspected, Inspector};
 use super::lane::{Lane, Lanes, TaskTurn, Turn};
 use super::limits;
 use super::names::{Branch, ObjectId};
@@ -95,6 +96,7 @@ pub struct Repository {
     common: PathBuf,
     checkout: Option<Checkout>,
     lane: Arc<Lane>,
+    inspector: Option<Inspector>,
 }
 
 /// Where a call looks.
@@ -102,8 +104,10 @@ pub struct Repository {
 pub(super) enum Place<'a> {
     /// At objects, branches and settings.
     Store,
-    /// At a folder of files, by an index.
-    Files { folder: &'a Path, index: &'a Path },
+    /// At objects, by an index of ours and no files.
+    Index(&'a Path),
+    /// At files that an agent could have written, in a sandbox.
+    Files(&'a Inspected),
     /// At the user's checkout, with its own index.
     Checkout(&'a Checkout),
 }
@@ -138,7 +142,7 @@ impl Repository {
             }
         };
         let lane = lanes.of(&common);
-        let repository = Self { git, common, checkout, lane };
+        let repository = Self { git, common, checkout, lane, inspector: None };
         repository.refuse_unusable().await?;
         Ok(repository)
     }
@@ -153,6 +157,21 @@ impl Repository {
             return Err(OpenError::OfAnAgent { folder: checkout.folder.clone() });
         }
         Ok(())
+    }
+
+    /// The same, with a place where git for the files of agents is run. Without one they are not looked at.
+    #[must_use]
+    pub fn inspected_by(mut self, inspector: Inspector) -> Self {
+        self.inspector = Some(inspector);
+        self
+    }
+
+    pub(super) fn inspector(&self) -> Result<&Inspector, GitError> {
+        self.inspector.as_ref().ok_or(GitError::NoSandbox)
+    }
+
+    pub(super) fn git(&self) -> &Git {
+        &self.git
     }
 
     /// The folder that all worktrees share.
@@ -224,7 +243,10 @@ impl Repository {
 
     /// Asks something. Many may ask at once.
     pub(super) async fn ask(&self, place: Place<'_>, call: Call) -> Result<Output, GitError> {
-        self.git.run(self.placed(place, call).await?).await
+        match place {
+            Place::Files(inspected) => inspected.run(call).await,
+            place => self.git.run(self.placed(place, call).await?).await,
+        }
     }
 
     /// Changes something, and waits for lock files that others hold.
@@ -250,13 +272,8 @@ impl Repository {
     async fn placed(&self, place: Place<'_>, call: Call) -> Result<Call, GitError> {
         let call = match place {
             Place::Store => return Ok(self.at_store(call)),
-            Place::Files { folder, index } => call
-                .env("GIT_DIR", &self.common)
-                .env("GIT_WORK_TREE", folder)
-                .env("GIT_INDEX_FILE", index)
-                // The index is ours, and what git learns about unchanged files is worth keeping.
-                .env("GIT_OPTIONAL_LOCKS", "1")
-                .folder(folder),
+            Place::Index(index) => return Ok(self.at_store(call).env("GIT_INDEX_FILE", index)),
+            Place::Files(_) => return Err(GitError::NoSandbox),
             Place::Checkout(checkout) => call
                 .env("GIT_DIR", &checkout.git_dir)
                 .env("GIT_WORK_TREE", &checkout.folder)

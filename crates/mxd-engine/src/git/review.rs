@@ -3,6 +3,7 @@
 
 use super::changes::Detail;
 use super::error::GitError;
+use super::inspect::Files;
 use super::limits;
 use super::names::{ObjectId, readable};
 use super::record;
@@ -72,7 +73,8 @@ pub async fn review(repository: &Repository, worktree: &Worktree) -> Result<Revi
     let head = repository.branch(&worktree.branch).await?;
     let base = base(repository, worktree, head.as_ref()).await?;
     let index = record::index(repository.common(), worktree.task);
-    let place = Place::Files { folder: &worktree.folder, index: &index };
+    let inspected = repository.inspect(&worktree.folder, &index, Files::Read).await?;
+    let place = Place::Files(&inspected);
     let start = head.as_ref().unwrap_or(&worktree.base);
     repository.ask(place, Call::new(["read-tree", "--reset", start.as_str()])).await?;
     let dirty = !repository.changes(place, Detail::Untracked).await?.is_empty();

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -138,26 +138,71 @@ impl Git {
     /// Runs one call to its end.
     pub(super) async fn run(&self, call: Call) -> Result<Output, GitError> {
         let name = shown(&call.args);
-        let (accepts, limit, overflow) = (call.accepts, call.limit, call.overflow);
-        let ended = self.start(call).await?;
-        if ended.overflowed && overflow == Overflow::Refuse {
-            return Err(GitError::TooMuch { command: name, limit });
-        }
-        let code = ended.status.code();
-        if ended.overflowed || code.is_some_and(|code| code == 0 || accepts.contains(&code)) {
-            let cut = ended.overflowed;
-            return Ok(Output { command: name, code: code.unwrap_or(0), stdout: ended.stdout, cut });
-        }
-        let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
-        Err(GitError::Failed { command: name, how: ended.status.to_string(), said })
+        let ended = self.start(&call).await?;
+        judge(name, &call, ended)
     }
 
-    async fn start(&self, call: Call) -> Result<Ended, GitError> {
+    /// Where programs are looked for.
+    pub(super) fn search_path(&self) -> String {
+        let path = self.environment.iter().find(|(name, _)| name == "PATH");
+        path.map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The program, by name or by path.
+    pub(super) fn program_name(&self) -> &Path {
+        &self.program
+    }
+
+    /// How long a call may take.
+    pub(super) fn time_limit(&self) -> Duration {
+        self.time
+    }
+
+    /// Folders that a sandbox has to show for the program to run in it: where it is found, and what it was installed with.
+    pub(super) fn program_folders(&self) -> Vec<PathBuf> {
+        let path = self.search_path();
+        let named = path.split(':').map(Path::new).filter(|folder| folder.is_absolute());
+        let found = named.map(|folder| folder.join(&self.program)).find(|program| program.is_file());
+        let Some(found) = found else { return Vec::new() };
+        let real = std::fs::canonicalize(&found).unwrap_or_else(|_| found.clone());
+        let libraries = real.parent().and_then(Path::parent).map(|prefix| prefix.join("libexec/git-core"));
+        found.parent().into_iter().chain(real.parent()).map(Path::to_owned).chain(libraries).collect()
+    }
+
+    /// Where git keeps the user's own files, such as `ignore`, when no setting says another place.
+    pub(super) fn default_settings_folder(&self) -> Option<PathBuf> {
+        let variable = |wanted: &str| {
+            let found = self.environment.iter().find(|(name, _)| name == wanted);
+            found.map(|(_, value)| PathBuf::from(value)).filter(|folder| folder.is_absolute())
+        };
+        let settings = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));
+        settings.map(|folder| folder.join("git"))
+    }
+
+    /// What every git is told, and what this one is told beside it.
+    pub(super) fn fixed_environment(settings: &[(String, String)]) -> Vec<(String, String)> {
+        let fixed = FIXED.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        fixed.chain(Self::settings_environment(settings)).collect()
+    }
+
+    /// Settings that win over every file, as variables.
+    pub(super) fn settings_environment(more: &[(String, String)]) -> Vec<(String, String)> {
+        let more = more.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+        let settings: Vec<(&str, &str)> = SETTINGS.iter().copied().chain(more).collect();
+        let mut variables = vec![("GIT_CONFIG_COUNT".to_owned(), settings.len().to_string())];
+        for (index, (key, value)) in settings.into_iter().enumerate() {
+            variables.push((format!("GIT_CONFIG_KEY_{index}"), key.to_owned()));
+            variables.push((format!("GIT_CONFIG_VALUE_{index}"), value.to_owned()));
+        }
+        variables
+    }
+
+    async fn start(&self, call: &Call) -> Result<Ended, GitError> {
         let name = shown(&call.args);
         let failed = |source| GitError::Start { program: self.program.clone(), source };
-        let child = self.command(&call).and_then(|mut command| command.spawn()).map_err(failed)?;
+        let child = self.command(call).and_then(|mut command| command.spawn()).map_err(failed)?;
         let mut running = Running { child: Some(child), ending: self.ending.clone() };
-        let talk = running.talk(call.input, call.limit);
+        let talk = running.talk(call.input.as_deref(), call.limit);
         match tokio::time::timeout(self.time, talk).await {
             Ok(Ok(ended)) => {
                 if !ended.overflowed {
@@ -176,17 +221,7 @@ impl Git {
     fn command(&self, call: &Call) -> io::Result<Command> {
         let mut command = Command::new(&self.program);
         command.env_clear().envs(self.environment.iter().map(|(name, value)| (name, value)));
-        command.envs(FIXED.iter().copied());
-        let settings: Vec<(&str, &str)> = SETTINGS
-            .iter()
-            .copied()
-            .chain(call.settings.iter().map(|(key, value)| (key.as_str(), value.as_str())))
-            .collect();
-        command.env("GIT_CONFIG_COUNT", settings.len().to_string());
-        for (index, (key, value)) in settings.into_iter().enumerate() {
-            command.env(format!("GIT_CONFIG_KEY_{index}"), key);
-            command.env(format!("GIT_CONFIG_VALUE_{index}"), value);
-        }
+        command.envs(Self::fixed_environment(&call.settings));
         command.envs(call.environment.iter().map(|(name, value)| (name, value)));
         command.current_dir(call.folder.as_deref().unwrap_or(Path::new("/")));
         command.arg("--no-pager").args(&call.args);
@@ -219,15 +254,15 @@ pub(super) enum Overflow {
 /// One call of git.
 #[derive(Debug)]
 pub(super) struct Call {
-    args: Vec<OsString>,
+    pub(super) args: Vec<OsString>,
     folder: Option<PathBuf>,
-    environment: Vec<(OsString, OsString)>,
-    settings: Vec<(String, String)>,
-    input: Option<Vec<u8>>,
+    pub(super) environment: Vec<(OsString, OsString)>,
+    pub(super) settings: Vec<(String, String)>,
+    pub(super) input: Option<Vec<u8>>,
     from: Option<Arc<File>>,
     to: Option<Arc<File>>,
     accepts: &'static [i32],
-    limit: usize,
+    pub(super) limit: usize,
     overflow: Overflow,
 }
 
@@ -348,11 +383,29 @@ impl Output {
     }
 }
 
-struct Ended {
-    status: ExitStatus,
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-    overflowed: bool,
+/// How a git ended.
+pub(super) struct Ended {
+    /// Its exit code; none when a signal ended it.
+    pub(super) code: Option<i32>,
+    /// The same in words.
+    pub(super) how: String,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: Vec<u8>,
+    /// Whether it wrote more than is read.
+    pub(super) overflowed: bool,
+}
+
+/// What a call came to, by what it accepts.
+pub(super) fn judge(command: String, call: &Call, ended: Ended) -> Result<Output, GitError> {
+    if ended.overflowed && call.overflow == Overflow::Refuse {
+        return Err(GitError::TooMuch { command, limit: call.limit });
+    }
+    if ended.overflowed || ended.code.is_some_and(|code| code == 0 || call.accepts.contains(&code)) {
+        let (code, cut) = (ended.code.unwrap_or(0), ended.overflowed);
+        return Ok(Output { command, code, stdout: ended.stdout, cut });
+    }
+    let said = String::from_utf8_lossy(&ended.stderr).trim().to_owned();
+    Err(GitError::Failed { command, how: ended.how, said })
 }
 
 /// A git that runs. Dropped, it is told to end, with a moment to remove its lock files.
@@ -362,7 +415,7 @@ struct Running {
 }
 
 impl Running {
-    async fn talk(&mut self, input: Option<Vec<u8>>, limit: usize) -> io::Result<Ended> {
+    async fn talk(&mut self, input: Option<&[u8]>, limit: usize) -> io::Result<Ended> {
         let gone = || io::Error::other("the process is gone");
         let child = self.child.as_mut().ok_or_else(gone)?;
         let stdin = child.stdin.take();
@@ -371,17 +424,17 @@ impl Running {
         let write = async move {
             if let (Some(mut stdin), Some(input)) = (stdin, input) {
                 // A git that does not want all of it says why when it ends.
-                let _ = stdin.write_all(&input).await;
+                let _ = stdin.write_all(input).await;
             }
         };
         let ((), head, tail) = tokio::join!(write, read_head(stdout, limit), read_tail(stderr));
         let ((stdout, overflowed), stderr) = (head?, tail?);
         if overflowed {
             self.end().await;
-            return Ok(Ended { status: ExitStatus::default(), stdout, stderr, overflowed });
+            return Ok(Ended { code: Some(0), how: String::new(), stdout, stderr, overflowed });
         }
         let status = self.child.as_mut().ok_or_else(gone)?.wait().await?;
-        Ok(Ended { status, stdout, stderr, overflowed })
+        Ok(Ended { code: status.code(), how: status.to_string(), stdout, stderr, overflowed })
     }
 
     async fn end(&mut self) {
@@ -411,7 +464,10 @@ async fn terminate(mut child: Child) {
 }
 
 /// Reads up to the limit; whether there was more.
-async fn read_head(from: Option<impl AsyncRead + Unpin>, limit: usize) -> io::Result<(Vec<u8>, bool)> {
+pub(super) async fn read_head(
+    from: Option<impl AsyncRead + Unpin>,
+    limit: usize,
+) -> io::Result<(Vec<u8>, bool)> {
     let mut head = Vec::new();
     let Some(mut from) = from else { return Ok((head, false)) };
     (&mut from).take(limit as u64 + 1).read_to_end(&mut head).await?;
@@ -421,7 +477,7 @@ async fn read_head(from: Option<impl AsyncRead + Unpin>, limit: usize) -> io::Re
 }
 
 /// Reads everything and keeps the end.
-async fn read_tail(mut from: impl AsyncRead + Unpin) -> io::Result<Vec<u8>> {
+pub(super) async fn read_tail(mut from: impl AsyncRead + Unpin) -> io::Result<Vec<u8>> {
     let mut tail = Vec::new();
     let mut buffer = [0; 4096];
     loop {

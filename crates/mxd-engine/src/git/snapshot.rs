@@ -6,11 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
+
 use super::blobs::{self, Found, LINK, PLAIN, PROGRAM};
 use super::changes::{Change, Detail, Difference, Names};
 use super::error::GitError;
 use super::files::blocking;
 use super::grave::kept_path;
+use super::inspect::Files;
 use super::limits;
 use super::names::ObjectId;
 use super::repository::{Place, Repository};
@@ -51,7 +54,8 @@ pub(super) enum SnapshotError {
 /// Puts the files of a worktree into a tree.
 pub(super) async fn take(repository: &Repository, subject: Subject<'_>) -> Result<Snapshot, SnapshotError> {
     let Subject { folder, index, head } = subject;
-    let place = Place::Files { folder, index };
+    let inspected = repository.inspect(folder, index, Files::Read).await?;
+    let place = Place::Files(&inspected);
     repository.ask(place, Call::new(["read-tree", "--reset", head.as_str()])).await?;
     refuse_submodules(repository, &subject).await?;
     let changes = repository.changes(place, Detail::Everything).await?;
@@ -89,26 +93,24 @@ async fn write_tree(
     subject: &Subject<'_>,
     lines: Vec<u8>,
 ) -> Result<ObjectId, GitError> {
-    let draft = subject.index.with_extension("grave");
-    fs::copy(subject.index, &draft).map_err(GitError::file("copy", subject.index))?;
-    let place = Place::Files { folder: subject.folder, index: &draft };
+    // An index made from the commit anew: the one beside it was written where an agent's files are read.
+    let parent = repository.common().join("mxd");
+    let scratch = TempDir::new_in(&parent).map_err(GitError::file("make a folder in", &parent))?;
+    let draft = scratch.path().join("index");
+    let place = Place::Index(&draft);
+    repository.ask(place, Call::new(["read-tree", subject.head.as_str()])).await?;
     // Names that another system could not have are nothing to refuse here.
     let lenient = ["core.protectNTFS", "core.protectHFS"].map(|key| (key.to_owned(), "false".to_owned()));
     let call = Call::new(["update-index", "-z", "--index-info"]).input(lines).settings(&lenient);
-    let added = repository.ask(place, call).await;
-    let written = match added {
-        Ok(_) => repository.ask(place, Call::new(["write-tree"]).settings(&lenient)).await,
-        Err(error) => Err(error),
-    };
-    fs::remove_file(&draft).map_err(GitError::file("remove", &draft))?;
-    let written = written?;
+    repository.ask(place, call).await?;
+    let written = repository.ask(place, Call::new(["write-tree"]).settings(&lenient)).await?;
     written.line().parse().map_err(|_| written.odd())
 }
 
 /// A submodule with files has a repository of its own, whose commits are nowhere else.
 async fn refuse_submodules(repository: &Repository, subject: &Subject<'_>) -> Result<(), SnapshotError> {
-    let place = Place::Files { folder: subject.folder, index: subject.index };
-    let answer = repository.ask(place, Call::new(["ls-files", "-z", "--stage"])).await?;
+    let call = Call::new(["ls-tree", "-r", "-z", "--full-tree", subject.head.as_str()]);
+    let answer = repository.ask(Place::Store, call).await?;
     let mut filled = Vec::new();
     for line in answer.parts().filter(|line| line.starts_with(b"160000 ")) {
         let Some(at) = line.iter().position(|byte| *byte == b'\t') else { continue };

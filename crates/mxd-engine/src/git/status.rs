@@ -3,6 +3,7 @@
 use super::admin::{self, Standing};
 use super::changes::{Detail, Names};
 use super::error::GitError;
+use super::inspect::Files;
 use super::limits;
 use super::merge::Stat;
 use super::names::{Branch, ObjectId, readable};
@@ -94,7 +95,8 @@ pub async fn status(repository: &Repository, worktree: &Worktree) -> Result<Stat
 
 async fn dirty(repository: &Repository, worktree: &Worktree, head: &ObjectId) -> Result<Names, GitError> {
     let index = record::index(repository.common(), worktree.task);
-    let place = Place::Files { folder: &worktree.folder, index: &index };
+    let inspected = repository.inspect(&worktree.folder, &index, Files::Read).await?;
+    let place = Place::Files(&inspected);
     repository.ask(place, Call::new(["read-tree", "--reset", head.as_str()])).await?;
     let changes = repository.changes(place, Detail::Untracked).await?;
     Ok(Names::of(changes.iter().map(|change| change.path.as_path()), limits::DIRTY_FILES))

@@ -34,7 +34,7 @@ pub use self::registry::{Entry, MOST_PROJECTS};
 use crate::agents::{Neighbour, Neighbours, Surroundings};
 use crate::clock;
 use crate::config::{Config, Places};
-use crate::git::{Git, Head, Lanes, Repository};
+use crate::git::{Git, Head, Inspector, Lanes, Repository};
 use crate::keyring::Keyring;
 use crate::project::{Opening, Project};
 
@@ -484,6 +484,7 @@ impl Home {
             }
         };
         let sandbox = self.sandbox(config.sandbox.mode).await?;
+        let repository = repository.inspected_by(Inspector::new(sandbox.clone()));
         let built_in = Registry::built_in().map_err(|error| error.to_string())?;
         Ok(Surroundings {
             config,

@@ -38,7 +38,7 @@ mod system;
 mod view;
 mod wire;
 
-pub use agent::{Agent, Repository, Settled, User};
+pub use agent::{Agent, Inspection, Repository, Settled, User};
 pub use cell::Cell;
 pub use error::SandboxError;
 pub use launch::{Child, Command, End, Exit, Input, Launcher, Output, Sandbox};

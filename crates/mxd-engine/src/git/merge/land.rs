@@ -169,7 +169,7 @@ async fn filtered(repository: &Repository, step: &Step<'_>) -> Result<Names, Mer
     let changed = repository.ask(Place::Store, diff.args([step.from.as_str(), step.to.as_str()])).await?;
     let index = repository.common().join("mxd/attributes.index");
     std::fs::create_dir_all(repository.common().join("mxd")).map_err(GitError::file("make", &index))?;
-    let place = Place::Files { folder: &repository.common().join("mxd"), index: &index };
+    let place = Place::Index(&index);
     repository.ask(place, Call::new(["read-tree", step.to.as_str()])).await?;
     let drivers = repository.filter_names().await?;
     let ask = Call::new(["check-attr", "-z", "--cached", "--stdin", "filter"]).input(changed.stdout);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::admin;
 use super::super::error::GitError;
 use super::super::files::remove_tree;
+use super::super::inspect::Files;
 use super::super::lane::Turn;
 use super::super::names::ObjectId;
 use super::super::record;
@@ -73,7 +74,8 @@ pub(in super::super) async fn fill(
     commit: &ObjectId,
 ) -> Result<(), GitError> {
     let call = Call::new(["read-tree", "-m", "-u", commit.as_str()]);
-    repository.ask(Place::Files { folder, index: &own.join("index") }, call).await?;
+    let inspected = repository.inspect(folder, &own.join("index"), Files::Write).await?;
+    repository.ask(Place::Files(&inspected), call).await?;
     Ok(())
 }
 

@@ -331,6 +331,8 @@ async fn lay_out(repository: &Repository, plan: &Plan) -> Result<Worktree, Creat
     fill(repository, folder, &own, plan.branch_at.as_ref().unwrap_or(base)).await?;
     // The agent's own index is the agent's to change; ours says what was there.
     let (theirs, ours) = (own.join("index"), record::index(repository.common(), *task));
+    let seen_by = ours.parent().unwrap_or(&ours).to_owned();
+    std::fs::create_dir_all(&seen_by).map_err(GitError::file("make", &seen_by))?;
     let copied = blocking(move || std::fs::copy(theirs, ours)).await.and_then(|ended| ended);
     copied.map_err(GitError::file("copy", &own.join("index")))?;
     Ok(Worktree {

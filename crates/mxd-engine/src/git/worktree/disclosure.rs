@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::super::changes::{Detail, Difference, Names, names};
 use super::super::error::GitError;
+use super::super::inspect::Files;
 use super::super::limits;
 use super::super::names::{Branch, ObjectId};
 use super::super::record;
@@ -109,7 +110,8 @@ pub(super) async fn disclose(
 /// Submodules, and files with a filter, among the files of the worktree.
 async fn special(repository: &Repository, worktree: &Worktree) -> Result<(Names, Names), GitError> {
     let index = record::index(repository.common(), worktree.task);
-    let place = Place::Files { folder: &worktree.folder, index: &index };
+    let inspected = repository.inspect(&worktree.folder, &index, Files::Read).await?;
+    let place = Place::Files(&inspected);
     let staged = repository.ask(place, Call::new(["ls-files", "-z", "--stage"])).await?;
     let link = |line: &&[u8]| line.starts_with(b"160000 ");
     let path = |line: &'_ [u8]| line.iter().position(|byte| *byte == b'\t').map(|at| at + 1);

@@ -7,7 +7,7 @@ use mxd_engine::git::space::{SpaceError, Watermark};
 use mxd_engine::git::worktree::{self, Base, CreateError, FailedSetup, How, IncludeError, Setup, SetupError};
 use mxd_engine::git::{Head, OpenError, RefError, Repository};
 
-use super::yard::{Yard, nobody, plainly, task, write};
+use super::yard::{Yard, inspector, nobody, plainly, task, write};
 
 #[tokio::test]
 async fn a_worktree_has_its_own_branch_and_the_files_of_its_base() {
@@ -92,7 +92,8 @@ async fn a_bare_repository_and_a_shallow_clone_will_do() {
     for (number, kind) in [(1, "--bare"), (2, "--depth=1")] {
         let clone = yard.at(&format!("clone{kind}"));
         yard.git_args(&yard.at("repo"), &["clone", "-q", kind, &origin, clone.to_str().unwrap()]);
-        let repository = Repository::open(yard.git(), yard.lanes(), &clone).await.unwrap();
+        let repository =
+            Repository::open(yard.git(), yard.lanes(), &clone).await.unwrap().inspected_by(inspector().await);
         let made = worktree::create(&repository, &yard.request(number), nobody).await.unwrap();
         assert_eq!(yard.git_in(&made.worktree.folder, "status --porcelain"), "", "{kind}");
         assert_eq!(made.disclosure.shallow, number == 2);
@@ -109,7 +110,10 @@ async fn a_linked_worktree_of_the_user_is_a_checkout_and_one_of_an_agent_is_not(
         &yard.at("repo"),
         &["worktree", "add", "-q", "-b", "side", yard.at("side").to_str().unwrap()],
     );
-    let repository = Repository::open(yard.git(), yard.lanes(), &yard.at("side")).await.unwrap();
+    let repository = Repository::open(yard.git(), yard.lanes(), &yard.at("side"))
+        .await
+        .unwrap()
+        .inspected_by(inspector().await);
     assert!(
         matches!(repository.head().await.unwrap(), Head::Branch { branch, .. } if branch.as_str() == "side")
     );

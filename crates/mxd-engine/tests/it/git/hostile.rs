@@ -7,7 +7,7 @@ use std::process::Command;
 
 use mxd_engine::git::merge::{self, Outcome};
 use mxd_engine::git::worktree::{self, CreateError, Worktree};
-use mxd_engine::git::{GitError, RefError, Repository, diff, status};
+use mxd_engine::git::{GitError, RefError, Repository, diff, review, status};
 
 use super::remove::removal;
 use super::yard::{Yard, nobody, write};
@@ -199,6 +199,48 @@ async fn a_submodule_that_an_agent_made_up_is_not_looked_into() {
     let refused = worktree::remove(&repository, &removal(&worktree)).await;
     assert!(matches!(refused, Err(worktree::RemoveError::Submodules { .. })), "{refused:?}");
     trapped.assert_silent("remove");
+}
+
+/// A nested repository that is dirty makes git look into it with the settings it has of its own, whatever git is told
+/// about submodules. Outside of a sandbox those settings ran a program of the agent's with the user's rights.
+#[tokio::test]
+async fn nested_repository_with_a_filter_runs_nothing_outside_at_any_look() {
+    let yard = Yard::new();
+    let repository = yard.repository().await;
+    let worktree = worktree::create(&repository, &yard.request(1), nobody).await.unwrap().worktree;
+    let mark = yard.at("home/filter-ran");
+    for (name, is_tracked) in [("tracked", true), ("untracked", false)] {
+        let nested = worktree.folder.join(name);
+        fs::create_dir_all(&nested).unwrap();
+        yard.git_in(&nested, "init -q");
+        write(&nested.join("a.txt"), "a\n");
+        yard.git_in(&nested, "add . ; commit -qm nested");
+        append(
+            &nested.join(".git/config"),
+            &format!("[filter \"evil\"]\n\tclean = \"touch '{}'; cat\"\n", mark.display()),
+        );
+        write(&nested.join(".gitattributes"), "* filter=evil\n");
+        // As long as before, so that git has to read it through the filter to know whether it differs.
+        write(&nested.join("a.txt"), "b\n");
+        if is_tracked {
+            let id = yard.git_in(&nested, "rev-parse HEAD");
+            yard.git_args(
+                &worktree.folder,
+                &["update-index", "--add", "--cacheinfo", &format!("160000,{id},{name}")],
+            );
+            yard.git_args(&worktree.folder, &["commit", "-qm", "link"]);
+        }
+    }
+    write(&worktree.folder.join("new.txt"), "new\n");
+    let _ = fs::remove_file(&mark);
+    let looked = review(&repository, &worktree).await.unwrap();
+    assert!(looked.files.iter().any(|file| file.path == "new.txt"), "{looked:?}");
+    assert!(!mark.exists(), "a look at what changed ran a program of the agent's");
+    status(&repository, &worktree).await.unwrap();
+    assert!(!mark.exists(), "the status ran a program of the agent's");
+    // It stays because of the submodule, and that is found out without running anything.
+    worktree::remove(&repository, &removal(&worktree)).await.unwrap_err();
+    assert!(!mark.exists(), "a removal ran a program of the agent's");
 }
 
 #[tokio::test]

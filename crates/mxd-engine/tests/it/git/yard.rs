@@ -12,7 +12,8 @@ use mxd_core::id::TaskId;
 use mxd_engine::git::merge::{self, Identity};
 use mxd_engine::git::space::Watermark;
 use mxd_engine::git::worktree::{self, Base, Created, FailedSetup, Request, Setup, Worktree};
-use mxd_engine::git::{End, Errand, Git, Lanes, Ran, Repository, Slug};
+use mxd_engine::git::{End, Errand, Git, Inspector, Lanes, Ran, Repository, Slug};
+use mxd_tools::sandbox::{Launcher, Mode, Sandbox};
 
 pub(crate) struct Yard {
     folder: tempfile::TempDir,
@@ -97,11 +98,12 @@ impl Yard {
     }
 
     pub(crate) async fn repository(&self) -> Repository {
-        Repository::open(self.git(), &self.lanes, &self.at("repo")).await.unwrap()
+        self.repository_with(self.git()).await
     }
 
     pub(crate) async fn repository_with(&self, git: Git) -> Repository {
-        Repository::open(git, &self.lanes, &self.at("repo")).await.unwrap()
+        let repository = Repository::open(git, &self.lanes, &self.at("repo")).await.unwrap();
+        repository.inspected_by(inspector().await)
     }
 
     pub(crate) fn lanes(&self) -> &Lanes {
@@ -152,6 +154,12 @@ pub(crate) fn write(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     let mut file = std::fs::File::create(path).unwrap();
     io::Write::write_all(&mut file, text.as_bytes()).unwrap();
+}
+
+/// The sandbox in which the files of agents are looked at.
+pub(crate) async fn inspector() -> Inspector {
+    let launcher = Launcher { program: env!("CARGO_BIN_EXE_mxd-headless").into(), args: Vec::new() };
+    Inspector::new(Sandbox::probe(launcher, Mode::On).await.unwrap())
 }
 
 /// A runner for those who have nothing to be run.

@@ -1,10 +1,12 @@
 //! What an agent's commands are given: its own worktree, the tools of the machine, and nothing of the user's.
 
 mod environment;
+mod inspection;
 mod repository;
 mod toolchains;
 
 pub use environment::User;
+pub use inspection::Inspection;
 pub use repository::Repository;
 
 use std::fs::{self, DirBuilder};
