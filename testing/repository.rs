@@ -7,9 +7,12 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-/// A repository with one commit.
+/// A repository with one commit, in the home folder of its user. Who that is stands where almost everybody has it: in
+/// the settings of the home folder, and not in the repository.
 pub(crate) fn make_repository(folder: &Path) {
     std::fs::create_dir_all(folder.join(".mxd/hooks")).unwrap();
+    let home = folder.parent().unwrap();
+    write(home.join(".gitconfig"), "[user]\n\tname = User\n\temail = user@example.org\n");
     write(folder.join("README.md"), "A small program.\n");
     write(folder.join(".mxd/hooks/setup_worktree.sh"), "#!/bin/bash\ntrue\n");
     write(folder.join(".gitignore"), ".worktrees\n");

@@ -117,6 +117,7 @@ impl Place {
             scratch,
             repository: None,
             user: User::of_environment(),
+            author: None,
             extra: self.extra(),
             network: Network::None,
             limits: Limits::default(),

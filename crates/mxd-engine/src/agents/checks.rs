@@ -73,8 +73,8 @@ impl Agents {
         let own = self.parts().data.join("checks").join(format!("{task}-scratch"));
         std::fs::create_dir_all(&own)?;
         let root = Root { path: folder.to_owned(), access: Access::Write };
-        let settled =
-            self.agent(Place { root, repository: None }, &own).settle(self.surroundings().sandbox.level())?;
+        let agent = self.agent(Place { root, repository: None }, &own).await;
+        let settled = agent.settle(self.surroundings().sandbox.level())?;
         let cell = self.surroundings().sandbox.cell(settled.policy);
         let errand = Errand {
             purpose: "check the work",

@@ -87,6 +87,8 @@ impl Agents {
     async fn make_worktree(&self, task: TaskId) -> Result<Option<Created>, String> {
         let look = self.parts().shown.look(|state| Wanted::of(state, task));
         let Some(wanted) = look? else { return Ok(None) };
+        // An agent whose commits would be refused can do nothing; better that it does not begin.
+        self.surroundings().repository.identity().await.map_err(|error| error.to_string())?;
         let base = match wanted.above {
             Some(branch) => branch,
             None => self.base_branch().await?,
@@ -139,7 +141,7 @@ impl Agents {
         let root = Root { path: errand.folder.clone(), access: Access::Write };
         let scratch = self.scratch(task);
         std::fs::create_dir_all(&scratch)?;
-        let agent = self.agent(Place { root, repository: Some(shared) }, &scratch);
+        let agent = self.agent(Place { root, repository: Some(shared) }, &scratch).await;
         let settled = agent.settle(self.surroundings().sandbox.level())?;
         let cell = self.surroundings().sandbox.cell(settled.policy);
         errand::run(&cell, &settled.env, errand, &CancellationToken::new()).await

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::room::Place;
 use super::{Agents, errand};
 use crate::clock;
-use crate::git::merge::{self, Identity, Outcome as Merged, Request};
+use crate::git::merge::{self, Outcome as Merged, Request};
 use crate::git::space::Watermark;
 use crate::git::{Branch, Errand, Ran};
 
@@ -41,7 +41,7 @@ impl Agents {
             from,
             into,
             message: wish.message.unwrap_or_else(|| format!("Merge {title}\n\nTask-Id: {child}")),
-            who: self.identity(),
+            who: self.surroundings().repository.identity().await.map_err(|error| error.to_string())?,
             check,
             scratch: self.parts().data.join("merges"),
             room: Watermark { bytes: config.disk_watermark, ..Watermark::default() },
@@ -74,14 +74,6 @@ impl Agents {
         Ok((child, from, into))
     }
 
-    pub(super) fn identity(&self) -> Identity {
-        let (name, email) = match &self.surroundings().user.committer {
-            Some((name, email)) => (name.clone(), email.clone()),
-            None => ("mxd".to_owned(), "mxd@localhost".to_owned()),
-        };
-        Identity { name, email }
-    }
-
     /// Checks run in a folder that belongs to nobody; a worktree follows its branch with the rights of its own agent.
     async fn run_for_merge(
         &self,
@@ -96,7 +88,7 @@ impl Agents {
             (Place { root, repository: None }, self.parts().data.join("merges").join("scratch"))
         };
         std::fs::create_dir_all(&own)?;
-        let settled = self.agent(place, &own).settle(self.surroundings().sandbox.level())?;
+        let settled = self.agent(place, &own).await.settle(self.surroundings().sandbox.level())?;
         let cell = self.surroundings().sandbox.cell(settled.policy);
         errand::run(&cell, &settled.env, errand, stop).await
     }

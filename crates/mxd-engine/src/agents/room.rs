@@ -87,7 +87,7 @@ impl Agents {
         let effects =
             self.remit(desk.task).await.map_err(|error| RoomError::Tools(error.to_string()))?.effects;
         let way = self.way_out(effects).await?;
-        let room = Arc::new(self.make_room((desk.task, place), effects, way)?);
+        let room = Arc::new(self.make_room((desk.task, place), effects, way).await?);
         let agents = self.clone();
         let (task, watched, closed) = (desk.task, room.scope.processes.clone(), room.closed.clone());
         self.spawn(async move { agents.watch_background(task, watched, closed).await });
@@ -128,7 +128,7 @@ impl Agents {
         }
     }
 
-    fn make_room(
+    async fn make_room(
         &self,
         (task, place): (TaskId, Place),
         effects: EffectSet,
@@ -138,7 +138,7 @@ impl Agents {
         std::fs::create_dir_all(&scratch)?;
         let settings = &self.surroundings().config.sandbox;
         let Root { path: folder, access } = place.root.clone();
-        let agent = Agent { network: way.network, ..self.agent(place, &scratch) }.held_to(effects);
+        let agent = Agent { network: way.network, ..self.agent(place, &scratch).await }.held_to(effects);
         let mut settled = agent.settle(self.surroundings().sandbox.level())?;
         settled.env.extend(way.env);
         let kept = Kept::open(&scratch)?;
@@ -166,13 +166,17 @@ impl Agents {
         self.parts().data.join("agents").join(task.to_string())
     }
 
-    pub(super) fn agent(&self, place: Place, scratch: &Path) -> Agent {
+    /// Whoever works in a place: the user's tools, and the user as the author of what is committed there.
+    pub(super) async fn agent(&self, place: Place, scratch: &Path) -> Agent {
         let settings = &self.surroundings().config.sandbox;
+        // Without an identity no task begins, so nobody who needs one works without it.
+        let author = self.surroundings().repository.identity().await.ok();
         Agent {
             worktree: place.root,
             scratch: scratch.to_owned(),
             repository: place.repository,
             user: self.surroundings().user.clone(),
+            author: author.map(|author| (author.name, author.email)),
             extra: settings.roots.clone(),
             network: Network::None,
             limits: settings.limits.clone(),

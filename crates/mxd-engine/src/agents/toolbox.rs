@@ -175,7 +175,7 @@ impl Agents {
         let place = self.place(task)?;
         let roots = vec![place.root.path.clone()];
         let way = self.way_out(remit.effects).await.map_err(RoomError::from)?;
-        let agent = Agent { network: way.network, ..self.agent(place, &self.scratch(task)) };
+        let agent = Agent { network: way.network, ..self.agent(place, &self.scratch(task)).await };
         let keyring = self.surroundings().keyring.clone();
         Ok(mcp::Surroundings {
             sandbox: self.surroundings().sandbox.clone(),

@@ -18,6 +18,7 @@ use tokio::process::{Child, Command};
 use tokio_util::task::TaskTracker;
 
 use super::error::{GitError, shown};
+use super::identity;
 use super::limits;
 
 /// Variables of the daemon's own environment that git may see: where programs and the user's settings are.
@@ -66,6 +67,8 @@ pub struct Git {
     program: PathBuf,
     environment: Vec<(OsString, OsString)>,
     time: Duration,
+    /// What the user's environment says about who commits. Git does not see it; [`super::identity`] does.
+    identity: Vec<(OsString, OsString)>,
     tether: Option<Tether>,
     /// Calls that were broken off and have not ended yet.
     ending: TaskTracker,
@@ -75,10 +78,14 @@ impl Git {
     /// The git on the daemon's `PATH`, with the user's own settings.
     #[must_use]
     pub fn from_environment() -> Self {
-        let inherited = INHERITED.iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+        let known = |names: &[&str]| {
+            let known = names.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
+            known.collect()
+        };
         Self {
             program: "git".into(),
-            environment: inherited.collect(),
+            environment: known(INHERITED),
+            identity: known(identity::VARIABLES),
             time: limits::RUN,
             tether: None,
             ending: TaskTracker::new(),
@@ -114,6 +121,19 @@ impl Git {
         self.environment.retain(|(known, _)| *known != name);
         self.environment.push((name, value.into()));
         self
+    }
+
+    /// The same for a user who has these variables that say who commits, and no other of them.
+    #[must_use]
+    pub fn identity_variables(mut self, variables: &[(&str, &str)]) -> Self {
+        self.identity = variables.iter().map(|(name, value)| (name.into(), value.into())).collect();
+        self
+    }
+
+    /// A variable of the user's environment that says who commits.
+    pub(super) fn identity_variable(&self, name: &str) -> Option<String> {
+        let found = self.identity.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.to_string_lossy().into_owned())
     }
 
     /// Whether the program is there and new enough; its version.

@@ -51,14 +51,14 @@ pub(crate) async fn opening(
     let (data, repo) = (ground.join("data"), ground.join("repo"));
     let places = Places { data: data.clone(), repository: Some(repo.clone()), project: None };
     let config = Config::load(&places).unwrap_or_else(|problems| panic!("{problems}"));
-    let git = Git::from_environment().tied_by(tether.clone());
+    let git = Git::from_environment().variable("HOME", ground).variable("XDG_CONFIG_HOME", ground);
+    let git = git.identity_variables(&[]).tied_by(tether.clone());
     let launcher = Launcher { program: env!("CARGO_BIN_EXE_mxd-headless").into(), args: Vec::new() };
     let sandbox = Sandbox::probe(launcher, Mode::On).await.unwrap().tied_by(tether);
     let repository = Repository::open(git, &Lanes::new(), &repo).await.unwrap();
     let repository = repository.inspected_by(Inspector::new(sandbox.clone()));
     let packages = ("MXD_PACKAGES".to_owned(), ground.join("packages").display().to_string());
     let mut user = User::of_environment();
-    user.committer = Some(("Agent".into(), "agent@example.org".into()));
     user.variables.push(packages);
     let plane = Plane::new(Registry::built_in().unwrap());
     let keyring =

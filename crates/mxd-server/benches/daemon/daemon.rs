@@ -45,6 +45,7 @@ impl Daemon {
         let mut child = Command::new(env!("CARGO_BIN_EXE_mxd-daemon"))
             .arg("serve")
             .arg(&data)
+            .env("HOME", ground.path())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()

@@ -46,7 +46,6 @@ fn run(data: PathBuf) -> Result<(), String> {
             home: variable("HOME").into(),
             path: variable("PATH"),
             variables: std::env::vars().collect(),
-            committer: Some(("Agent".into(), "agent@example.org".into())),
         },
         keyring,
         git: Git::from_environment(),

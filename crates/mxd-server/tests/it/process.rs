@@ -20,6 +20,7 @@ impl Process {
         let mut child = Command::new(env!("CARGO_BIN_EXE_mxd-daemon"))
             .arg("serve")
             .arg(data)
+            .env("HOME", data.parent().unwrap())
             // What a daemon asks for by name in the tests' settings.
             .env("STAGE_KEY", "a key of the stage")
             .env("MXD_LOG", "warn")

@@ -199,10 +199,12 @@ pub(crate) fn setup(ground: &Path) -> Setup {
             home: ground.into(),
             path: std::env::var("PATH").unwrap(),
             variables: Vec::new(),
-            committer: Some(("Agent".into(), "agent@example.org".into())),
         },
         keyring: Keyring::new(|name| (name == "STAGE_KEY").then(|| SecretString::from("a key of the stage"))),
-        git: Git::from_environment().variable("HOME", ground).variable("XDG_CONFIG_HOME", ground),
+        git: Git::from_environment()
+            .variable("HOME", ground)
+            .variable("XDG_CONFIG_HOME", ground)
+            .identity_variables(&[]),
     }
 }
 

@@ -45,6 +45,7 @@ impl User {
         let daemon = Command::new(env!("CARGO_BIN_EXE_mxd"))
             .args(["serve", "--port", "0"])
             .env("MXD_DATA_DIR", ground.path().join("data"))
+            .env("HOME", ground.path())
             .env("STAGE_KEY", "a key of the stage")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -119,16 +120,14 @@ pub(crate) fn make_repository(folder: &Path) {
     commit_all(folder);
 }
 
-/// Makes a folder a repository whose first commit is everything in it.
+/// Makes a folder a repository whose first commit is everything in it. Its user is known by the settings of the home
+/// folder that it lies in, as with almost everybody.
 pub(crate) fn commit_all(folder: &Path) {
-    for arguments in [
-        &["init", "-q", "-b", "main"][..],
-        &["config", "user.name", "User"],
-        &["config", "user.email", "user@example.org"],
-        &["add", "-A"],
-        &["commit", "-q", "-m", "first"],
-    ] {
-        let done = Command::new("git").args(arguments).current_dir(folder).status().unwrap();
+    let home = folder.parent().unwrap();
+    write(&home.join(".gitconfig"), "[user]\n\tname = User\n\temail = user@example.org\n");
+    for arguments in [&["init", "-q", "-b", "main"][..], &["add", "-A"], &["commit", "-q", "-m", "first"]] {
+        let done =
+            Command::new("git").args(arguments).current_dir(folder).env("HOME", home).status().unwrap();
         assert!(done.success(), "git {arguments:?}");
     }
 }

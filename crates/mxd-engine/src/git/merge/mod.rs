@@ -16,6 +16,7 @@ pub use conflict::{Conflict, Conflicts, Hunk};
 use super::changes::Names;
 use super::errand::{Errand, Ran};
 use super::error::GitError;
+use super::identity::Identity;
 use super::limits;
 use super::names::{Branch, ObjectId};
 use super::refs::RefError;
@@ -40,15 +41,6 @@ pub struct Request {
     pub scratch: PathBuf,
     /// What has to stay free on the disk.
     pub room: Watermark,
-}
-
-/// Somebody who makes commits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
-    /// Name.
-    pub name: String,
-    /// E-mail address.
-    pub email: String,
 }
 
 /// What a merge came to.

@@ -4,6 +4,7 @@ mod crashes;
 mod create;
 mod crowd;
 mod hostile;
+mod identity;
 mod locks;
 mod looking;
 mod merging;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mxd_core::id::TaskId;
-use mxd_engine::git::merge::{self, Identity};
+use mxd_engine::git::Identity;
+use mxd_engine::git::merge;
 use mxd_engine::git::space::Watermark;
 use mxd_engine::git::worktree::{self, Base, Created, FailedSetup, Request, Setup, Worktree};
 use mxd_engine::git::{End, Errand, Git, Inspector, Lanes, Ran, Repository, Slug};
@@ -95,6 +96,7 @@ impl Yard {
         git.variable("HOME", self.at("home"))
             .variable("GIT_CONFIG_NOSYSTEM", "1")
             .variable("XDG_CONFIG_HOME", "/nowhere")
+            .identity_variables(&[])
     }
 
     pub(crate) async fn repository(&self) -> Repository {

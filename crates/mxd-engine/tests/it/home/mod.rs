@@ -20,6 +20,7 @@ use crate::journey::stage::{git, write};
 fn setup(ground: &Path) -> Setup {
     // What people have in their own settings must not matter here.
     let git = Git::from_environment().variable("HOME", ground).variable("XDG_CONFIG_HOME", ground);
+    let git = git.identity_variables(&[]);
     Setup {
         data: ground.join("data"),
         launcher: Launcher { program: env!("CARGO_BIN_EXE_mxd-headless").into(), args: Vec::new() },
@@ -28,7 +29,6 @@ fn setup(ground: &Path) -> Setup {
             home: ground.into(),
             path: std::env::var("PATH").unwrap(),
             variables: Vec::new(),
-            committer: None,
         },
         keyring: Keyring::new(|_| None),
         git,

@@ -3,6 +3,7 @@
 mod accidents;
 mod asking;
 mod at_once;
+mod authors;
 mod booting;
 mod conflict;
 mod endings;

@@ -48,12 +48,10 @@ pub struct User {
     pub path: String,
     /// The rest of the environment; most of it stays behind.
     pub variables: Vec<(String, String)>,
-    /// Who signs commits: name and address.
-    pub committer: Option<(String, String)>,
 }
 
 impl User {
-    /// Whoever this program runs for, as its environment says. Nobody signs commits.
+    /// Whoever this program runs for, as its environment says.
     pub fn of_environment() -> Self {
         let variable = |name: &str| std::env::var(name).unwrap_or_default();
         Self {
@@ -61,7 +59,6 @@ impl User {
             home: variable("HOME").into(),
             path: variable("PATH"),
             variables: std::env::vars().collect(),
-            committer: None,
         }
     }
 
@@ -113,9 +110,9 @@ fn travels(name: &str) -> bool {
 }
 
 /// Writes the settings of git into the agent's home folder.
-pub(super) fn write_git_settings(home: &Path, user: &User) -> io::Result<()> {
+pub(super) fn write_git_settings(home: &Path, author: Option<&(String, String)>) -> io::Result<()> {
     let mut settings = GIT_SETTINGS.to_owned();
-    if let Some((name, address)) = &user.committer {
+    if let Some((name, address)) = author {
         settings += &format!("[user]\n\tname = {}\n\temail = {}\n", quoted(name), quoted(address));
     }
     // What is there is not looked at: the agent may have put a pipe or an endless device in its place.

@@ -32,6 +32,8 @@ pub struct Agent {
     pub repository: Option<Repository>,
     /// Whose tools it uses.
     pub user: User,
+    /// Who is the author of what it commits: name and mail address.
+    pub author: Option<(String, String)>,
     /// What else it may touch.
     pub extra: Vec<Root>,
     /// Whom it may talk to.
@@ -69,7 +71,7 @@ impl Agent {
         let (home, tmp) = (scratch.join("home"), scratch.join("tmp"));
         make_private(&home)?;
         make_private(&tmp)?;
-        environment::write_git_settings(&home, &self.user)?;
+        environment::write_git_settings(&home, self.author.as_ref())?;
         let mut policy = Policy {
             read: system::read(),
             hide: system::hide(),
