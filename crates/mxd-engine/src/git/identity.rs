@@ -2,7 +2,7 @@
 
 use super::error::GitError;
 use super::repository::{Place, Repository};
-use super::run::Call;
+use super::run::{Call, Git, Output};
 
 /// Variables of the user's environment by which git knows an author without any setting.
 pub(super) const VARIABLES: &[&str] = &["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "EMAIL"];
@@ -20,10 +20,7 @@ pub struct Identity {
 #[derive(Debug, thiserror::Error)]
 pub enum IdentityError {
     /// The user never said who they are.
-    #[error(
-        "git does not know whose commits these are: {missing} not set. Run `git config --global user.name \"Your Name\"` \
-         and `git config --global user.email you@example.org`, then try again"
-    )]
+    #[error("git does not know whose commits these are: {missing} not set. {}", IdentityError::FIX)]
     Missing {
         /// What is missing.
         missing: &'static str,
@@ -31,6 +28,14 @@ pub enum IdentityError {
     /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),
+}
+
+const KEYS: &str = r"^(user|author)\.(name|email)$";
+
+impl IdentityError {
+    /// What to do about a missing identity.
+    pub const FIX: &str = "Run `git config --global user.name \"Your Name\"` and \
+                           `git config --global user.email you@example.org`, then try again";
 }
 
 impl Repository {
@@ -41,36 +46,50 @@ impl Repository {
     ///
     /// When the user has said no name or no address, or git fails.
     pub async fn identity(&self) -> Result<Identity, IdentityError> {
-        const KEYS: &str = r"^(user|author)\.(name|email)$";
         let call = Call::new(["config", "--null", "--get-regexp", KEYS]).accepts(&[1]);
         let place = self.checkout().map_or(Place::Store, Place::Checkout);
-        let answer = self.ask(place, call).await?;
-        let set: Vec<(String, String)> = answer
-            .parts()
-            .filter_map(|part| {
-                let part = String::from_utf8_lossy(part);
-                let (key, value) = part.split_once('\n')?;
-                Some((key.to_owned(), value.to_owned()))
-            })
-            .collect();
-        // Of several values the last one counts.
-        let setting =
-            |key: &str| set.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.clone());
-        let variable = |name: &str| self.git().identity_variable(name);
-        let name =
-            variable("GIT_AUTHOR_NAME").or_else(|| setting("author.name")).or_else(|| setting("user.name"));
-        let email = variable("GIT_AUTHOR_EMAIL")
-            .or_else(|| setting("author.email"))
-            .or_else(|| setting("user.email"))
-            .or_else(|| variable("EMAIL"));
-        let said = |value: Option<String>| {
-            value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
-        };
-        match (said(name), said(email)) {
-            (Some(name), Some(email)) => Ok(Identity { name, email }),
-            (None, Some(_)) => Err(IdentityError::Missing { missing: "user.name is" }),
-            (Some(_), None) => Err(IdentityError::Missing { missing: "user.email is" }),
-            (None, None) => Err(IdentityError::Missing { missing: "user.name and user.email are" }),
-        }
+        effective(self.git(), &self.ask(place, call).await?)
+    }
+}
+
+impl Git {
+    /// The identity that the user has in every repository that says nothing about it.
+    ///
+    /// # Errors
+    ///
+    /// When the user has said no name or no address, or git fails.
+    pub async fn global_identity(&self) -> Result<Identity, IdentityError> {
+        let call = Call::new(["config", "--global", "--null", "--get-regexp", KEYS]).accepts(&[1]);
+        effective(self, &self.run(call).await?)
+    }
+}
+
+/// What counts of all that was said, as git has it: the environment, then what is said of authors, then of the user.
+fn effective(git: &Git, settings: &Output) -> Result<Identity, IdentityError> {
+    let settings: Vec<(String, String)> = settings
+        .parts()
+        .filter_map(|setting| {
+            let setting = String::from_utf8_lossy(setting);
+            let (key, value) = setting.split_once('\n')?;
+            Some((key.to_owned(), value.to_owned()))
+        })
+        .collect();
+    // Of several values the last one counts.
+    let setting =
+        |key: &str| settings.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value.clone());
+    let variable = |name: &str| git.identity_variable(name);
+    let name =
+        variable("GIT_AUTHOR_NAME").or_else(|| setting("author.name")).or_else(|| setting("user.name"));
+    let email = variable("GIT_AUTHOR_EMAIL")
+        .or_else(|| setting("author.email"))
+        .or_else(|| setting("user.email"))
+        .or_else(|| variable("EMAIL"));
+    let said =
+        |value: Option<String>| value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+    match (said(name), said(email)) {
+        (Some(name), Some(email)) => Ok(Identity { name, email }),
+        (None, Some(_)) => Err(IdentityError::Missing { missing: "user.name is" }),
+        (Some(_), None) => Err(IdentityError::Missing { missing: "user.email is" }),
+        (None, None) => Err(IdentityError::Missing { missing: "user.name and user.email are" }),
     }
 }

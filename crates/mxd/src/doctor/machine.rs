@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use mxd_engine::git::space::{self, SpaceError, Watermark};
+use mxd_engine::git::{Git, Identity, IdentityError, Lanes, Repository};
 use mxd_tools::sandbox::{Level, Mode, Policy, Sandbox};
 use serde_json::Value;
 
@@ -74,6 +75,26 @@ pub(super) fn programs() -> Vec<Finding> {
         Some((line, _)) => Finding::good("node", line),
     };
     vec![git, bash, node]
+}
+
+/// Whose commits the agents make in the current folder.
+pub(super) async fn identity() -> Finding {
+    let git = Git::from_environment();
+    let folder = std::env::current_dir().unwrap_or_default();
+    let found = match Repository::open(git.clone(), &Lanes::new(), &folder).await {
+        Ok(repository) => repository.identity().await,
+        Err(_) => git.global_identity().await,
+    };
+    match found {
+        Ok(Identity { name, email }) => {
+            let shown = mxd_core::show::one_line(&format!("{name} <{email}>"), 100);
+            Finding::good("identity", format!("agents commit as {shown}"))
+        }
+        Err(error @ IdentityError::Missing { .. }) => {
+            Finding::bad("identity", error.to_string(), format!("{}.", IdentityError::FIX))
+        }
+        Err(error) => Finding::weak("identity", error.to_string(), "Look at what git says about it."),
+    }
 }
 
 /// What a program says about its version: the line, and its first two numbers.

@@ -83,6 +83,7 @@ impl Doctor {
     async fn look(&self, scope: &In) -> Vec<Finding> {
         let mut findings = machine::sandbox().await;
         findings.extend(machine::programs());
+        findings.push(machine::identity().await);
         findings.extend(settings::look(scope, self.reach).await);
         findings.push(machine::daemon().await);
         findings

@@ -28,6 +28,8 @@ impl Patient {
             .mode(0o600)
             .open(data.path().join("config.json"));
         file.unwrap().write_all(settings.as_bytes()).unwrap();
+        let identity = b"[user]\nname = Patient\nemail = patient@example.org\n";
+        fs::File::create(data.path().join(".gitconfig")).unwrap().write_all(identity).unwrap();
         Self { data }
     }
 
@@ -48,7 +50,10 @@ impl Patient {
         let doctor = |how: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_mxd"));
             command.arg("doctor").args(arguments).args(how).current_dir(self.data.path());
-            command.env("MXD_DATA_DIR", self.data.path()).env_remove("DOCTORS_KEY");
+            command.env("MXD_DATA_DIR", self.data.path()).env("HOME", self.data.path());
+            for name in ["DOCTORS_KEY", "GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "EMAIL", "XDG_CONFIG_HOME"] {
+                command.env_remove(name);
+            }
             command.envs(key.map(|key| ("DOCTORS_KEY", key))).output().unwrap()
         };
         let (people, programs) = (doctor(&[]), doctor(&["--json"]));
@@ -68,7 +73,10 @@ fn finding<'a>(findings: &'a [Value], name: &str) -> &'a Value {
 fn everything_is_looked_at_and_what_is_missing_has_a_fix() {
     let (code, findings, words) = Patient::with("{}").examine(&[], None);
     let names: Vec<&str> = findings.iter().filter_map(|finding| finding["name"].as_str()).collect();
-    assert_eq!(names, ["sandbox", "limits", "git", "bash", "node", "config", "disk", "models", "daemon"]);
+    assert_eq!(
+        names,
+        ["sandbox", "limits", "git", "bash", "node", "identity", "config", "disk", "models", "daemon"]
+    );
     assert!(findings[0]["what"].as_str().unwrap().contains("Landlock"), "{findings:?}");
     assert!(words.starts_with("   ok  sandbox  full"), "{words}");
     assert!(!words.contains('\u{1b}'), "colour without a terminal: {words}");
@@ -78,6 +86,22 @@ fn everything_is_looked_at_and_what_is_missing_has_a_fix() {
     for finding in findings.iter().filter(|finding| finding["state"] != "good") {
         assert!(finding["fix"].is_string(), "{finding}");
     }
+}
+
+#[test]
+fn whose_commits_agents_make_is_said_and_bad_when_nobody_said_it() {
+    let patient = Patient::with("{}");
+    let (code, findings, words) = patient.examine(&[], None);
+    assert_eq!((code, &finding(&findings, "identity")["state"]), (Some(0), &json!("good")), "{words}");
+    assert!(words.contains("agents commit as Patient <patient@example.org>"), "{words}");
+    fs::remove_file(patient.data.path().join(".gitconfig")).unwrap();
+    let repository =
+        Command::new("git").args(["init", "-q"]).current_dir(patient.data.path()).status().unwrap();
+    assert!(repository.success());
+    let (code, findings, words) = patient.examine(&[], None);
+    let found = finding(&findings, "identity");
+    assert_eq!((code, &found["state"]), (Some(1), &json!("bad")), "{words}");
+    assert!(found["fix"].as_str().unwrap().contains("git config --global user.email"), "{found}");
 }
 
 #[test]
