@@ -42,9 +42,16 @@ impl Agents {
                 "Files are not committed: {files}. Commit what belongs to the work and remove the rest."
             ));
         }
+        let branch = &worktree.branch;
         let (Some(head), Some(tree)) = (status.head, status.tree) else {
-            return Err("The branch of the task is gone. Make it again from what you have.".to_owned());
+            return Err(format!("The branch {branch} is gone. `git checkout -b {branch}` makes it again."));
         };
+        if let Some(commit) = status.elsewhere {
+            return Err(format!(
+                "You are at commit {commit}, and your branch {branch} does not have it: only what is on that branch counts. \
+                 Run `git checkout {branch} && git merge {commit}`."
+            ));
+        }
         if checks.is_empty() {
             return Ok(Checked { checks: Vec::new(), problem: None });
         }

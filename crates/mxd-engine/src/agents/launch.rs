@@ -13,7 +13,6 @@ use mxd_core::raw::RawJson;
 use mxd_core::state::State;
 use mxd_core::tree::Node;
 use mxd_llm::Model;
-use mxd_tools::sandbox::Repository as Shared;
 use mxd_tools::scope::{Access, Root};
 use tokio_util::sync::CancellationToken;
 
@@ -131,13 +130,7 @@ impl Agents {
 
     /// Runs the set-up script where the agent's own commands will run, with the same rights.
     async fn set_up(&self, task: TaskId, errand: Errand) -> std::io::Result<Ran> {
-        let repository = &self.surroundings().repository;
-        let own = worktree::own_folder_of(repository, &errand.folder).map_err(std::io::Error::other)?;
-        let shared = Shared {
-            common: repository.common().to_owned(),
-            own,
-            branches: format!("{}/{task}", crate::git::NAMESPACE),
-        };
+        let shared = self.surroundings().repository.shared_with(task);
         let root = Root { path: errand.folder.clone(), access: Access::Write };
         let scratch = self.scratch(task);
         std::fs::create_dir_all(&scratch)?;

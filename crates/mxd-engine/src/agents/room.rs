@@ -19,8 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::Agents;
 use super::desk::Desk;
 use super::network::Way;
-use crate::git::worktree::Worktree;
-use crate::git::{GitError, worktree};
+use crate::git::{GitError, RefError, worktree};
 
 /// Where an agent works.
 #[derive(Debug)]
@@ -51,6 +50,8 @@ pub(super) enum RoomError {
     Network(#[from] ProxyError),
     #[error(transparent)]
     Git(#[from] GitError),
+    #[error(transparent)]
+    Ref(#[from] RefError),
     #[error("its folders cannot be used: {0}")]
     Folders(#[from] io::Error),
 }
@@ -79,10 +80,14 @@ impl Agents {
     pub(super) async fn room(&self, desk: &Desk) -> Result<Arc<Room>, RoomError> {
         let mut slot = desk.room.lock().await;
         match slot.take() {
-            Some(room) if room.stands() => return Ok(Arc::clone(slot.insert(room))),
+            Some(room) if room.stands() => {
+                self.refresh_repository(desk.task).await?;
+                return Ok(Arc::clone(slot.insert(room)));
+            }
             Some(fallen) => fallen.close().await,
             None => {}
         }
+        self.refresh_repository(desk.task).await?;
         let place = self.place(desk.task)?;
         let effects =
             self.remit(desk.task).await.map_err(|error| RoomError::Tools(error.to_string()))?.effects;
@@ -107,25 +112,23 @@ impl Agents {
             return Ok(Place { root, repository: None });
         }
         let worktree = worktree::find(&surroundings.repository, task)?.ok_or(RoomError::NoWorktree)?;
-        self.release_locks(&worktree);
-        let shared = Shared {
-            common: surroundings.repository.common().to_owned(),
-            own: worktree.own.clone(),
-            branches: worktree.branches(),
-        };
+        let shared = surroundings.repository.shared_with(task);
         let root = Root { path: worktree.folder, access: Access::Write };
         Ok(Place { root, repository: Some(shared) })
     }
 
-    /// Before the first work in a worktree since the start: what held its locks died with the daemon before.
-    fn release_locks(&self, worktree: &Worktree) {
-        let mut visited = self.inner.visited.lock().unwrap_or_else(PoisonError::into_inner);
-        if visited.insert(worktree.task) {
-            let stand_in = Shared::stand_in(&self.scratch(worktree.task));
-            for lock in worktree::release_locks(&self.surroundings().repository, worktree, &stand_in) {
+    /// Shows an agent where the branches of others stand now. Before its first work since the start, what held locks in its
+    /// repository has died with the daemon before, and they go.
+    async fn refresh_repository(&self, task: TaskId) -> Result<(), RoomError> {
+        let repository = &self.surroundings().repository;
+        let Some(worktree) = worktree::find(repository, task)? else { return Ok(()) };
+        let is_first = self.inner.visited.lock().unwrap_or_else(PoisonError::into_inner).insert(task);
+        if is_first {
+            for lock in worktree::release_locks(repository, &worktree).await? {
                 tracing::info!(lock = %lock.display(), "removed a lock that git had left");
             }
         }
+        Ok(repository.refresh_given(&worktree).await?)
     }
 
     async fn make_room(

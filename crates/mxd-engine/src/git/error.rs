@@ -25,6 +25,16 @@ pub enum GitError {
     /// The files of an agent were to be looked at or changed, and there is no sandbox to do it in.
     #[error("the files of an agent are only looked at in a sandbox, and there is none for this")]
     NoSandbox,
+    /// What an agent committed cannot be taken over.
+    #[error(
+        "the work of the agent cannot be taken over: an object in its repository is missing, damaged or not what its name \
+         says ({said}). Nothing was changed. In its worktree, `git fsck` names the object; reset the task, or have the \
+         agent commit its files anew"
+    )]
+    Forged {
+        /// What git said.
+        said: String,
+    },
     /// Talking to it failed.
     #[error("`git {command}` could not be talked to: {source}")]
     Talk {

@@ -34,17 +34,28 @@ pub(super) struct Heads {
     pub(super) head: ObjectId,
     /// Everything else.
     others: Vec<ObjectId>,
+    /// What was staged, as trees: by the agent, and by whoever used the user's git in its worktree.
+    staged: Vec<ObjectId>,
+}
+
+/// What an agent's own repository held, taken over.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// What the agent had checked out, when that was not its branch.
+    pub(super) stood: Option<ObjectId>,
+    /// Every commit that a branch or the history of one had.
+    pub(super) commits: Vec<ObjectId>,
     /// What was staged, as a tree.
-    staged: Option<ObjectId>,
+    pub(super) staged: Option<ObjectId>,
 }
 
 impl Heads {
     pub(super) async fn find(
         repository: &Repository,
         record: &Record,
-        own: Option<&Path>,
+        (own, left): (Option<&Path>, Left),
     ) -> Result<Self, RefError> {
-        let mut others = Vec::new();
+        let mut others = left.commits;
         let mut on_branch = None;
         for head in repository.refs_below(&format!("refs/heads/{NAMESPACE}/{}", record.task)).await? {
             if head.name == record.branch.refname() {
@@ -59,13 +70,15 @@ impl Heads {
         };
         others.extend(left_behind(repository.common(), record.task, own));
         let mut others = existing(repository, others).await?;
+        let stood = left.stood.or(stood);
         let stood = existing(repository, stood.into_iter().collect()).await?.pop();
         let head = stood.or(on_branch.clone()).unwrap_or_else(|| record.base.clone());
         others.extend(on_branch);
-        let staged = match own {
+        let outside = match own {
             Some(own) => staged(repository, own).await?,
             None => None,
         };
+        let staged = left.staged.into_iter().chain(outside).collect();
         Ok(Self { head, others, staged })
     }
 
@@ -78,18 +91,20 @@ impl Heads {
     ) -> Result<Option<ObjectId>, RefError> {
         let committed = repository.tree(&self.head).await?;
         let tree = snapshot.map_or(&committed, |snapshot| &snapshot.tree);
-        let staged = self.staged.as_ref().filter(|staged| **staged != committed && *staged != tree);
+        let mut staged: Vec<&ObjectId> =
+            self.staged.iter().filter(|staged| **staged != committed && *staged != tree).collect();
+        staged.dedup();
         let mut nameless = Vec::new();
         for head in independent(repository, &self.others).await? {
             if head != self.head && !is_elsewhere(repository, &head, record.task).await? {
                 nameless.push(head);
             }
         }
-        let is_clean = *tree == committed && staged.is_none() && nameless.is_empty();
+        let is_clean = *tree == committed && staged.is_empty() && nameless.is_empty();
         if is_clean && is_elsewhere(repository, &self.head, record.task).await? {
             return Ok(None);
         }
-        if let Some(staged) = staged {
+        for staged in staged {
             let call = Call::new([
                 "commit-tree",
                 staged.as_str(),

@@ -25,6 +25,7 @@ pub struct Logged {
 ///
 /// When git fails.
 pub async fn history(repository: &Repository, branch: &Branch, most: usize) -> Result<Vec<Logged>, RefError> {
+    repository.import_branch(branch).await?;
     let Some(head) = repository.branch(branch).await? else { return Ok(Vec::new()) };
     let format = "--format=%H%x1f%s%x1f%ct%x1f%an";
     let call = Call::new(["log", "-z", "--no-show-signature", "--no-color", format, "-n", &most.to_string()]);

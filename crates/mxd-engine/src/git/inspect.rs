@@ -6,11 +6,12 @@
 //! index. It has a git folder that is made anew for it, with no setting that names a program, no credentials, and no
 //! branches. It has no network, no home folder and nothing of the daemon's. What it prints is data with a limit.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mxd_tools::sandbox::{Cell, Child, Command, End, Input, Inspection, Sandbox, Settled};
+use mxd_tools::sandbox::{Cell, Child, Command, End, Input, Inspection, Level, Sandbox, Settled};
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
 
@@ -30,6 +31,11 @@ impl Inspector {
     pub fn new(sandbox: Sandbox) -> Self {
         Self { sandbox }
     }
+
+    /// How strong that sandbox is.
+    pub(super) fn level(&self) -> Level {
+        self.sandbox.level()
+    }
 }
 
 /// What a git may do with the files of a worktree.
@@ -48,9 +54,26 @@ pub(super) struct Inspected {
     env: Vec<(String, String)>,
     folder: PathBuf,
     program: String,
+    /// What the program is told before everything else.
+    options: Vec<String>,
     time: Duration,
-    /// The git folder made for it, its home and its temporary files.
+    /// The git folder made for it.
+    pub(super) git_dir: PathBuf,
+    /// That folder, its home and its temporary files.
     _scratch: TempDir,
+}
+
+/// What a git in a sandbox has, beside its own git folder and the repository's objects.
+#[derive(Debug, Default)]
+pub(super) struct Wish<'a> {
+    /// Files and folders to look at.
+    pub(super) read: Vec<PathBuf>,
+    /// Folders to change.
+    pub(super) write: Vec<PathBuf>,
+    /// Where it is run.
+    pub(super) folder: Option<&'a Path>,
+    /// What it is told beside what every git is told.
+    pub(super) env: Vec<(&'static str, PathBuf)>,
 }
 
 impl Repository {
@@ -61,23 +84,33 @@ impl Repository {
         index: &Path,
         files: Files,
     ) -> Result<Inspected, GitError> {
+        let index_folder = index.parent().unwrap_or(index);
+        std::fs::create_dir_all(index_folder).map_err(GitError::file("make", index_folder))?;
+        let (mut read, mut write) = (Vec::new(), vec![index_folder.to_owned()]);
+        match files {
+            Files::Read => read.push(folder.to_owned()),
+            Files::Write => write.push(folder.to_owned()),
+        }
+        let env = vec![("GIT_WORK_TREE", folder.to_owned()), ("GIT_INDEX_FILE", index.to_owned())];
+        self.git_in_sandbox(Wish { read, write, folder: Some(folder), env }).await
+    }
+
+    /// A git in a sandbox of its own. Unless it is told otherwise, its git folder is one made for it, with the
+    /// repository's objects and no branches.
+    pub(super) async fn git_in_sandbox(&self, wish: Wish<'_>) -> Result<Inspected, GitError> {
         let inspector = self.inspector()?;
         let parent = self.common().join("mxd/inspect");
         let failed = |action, path: &Path| GitError::file(action, path);
         std::fs::create_dir_all(&parent).map_err(failed("make", &parent))?;
         let scratch = TempDir::new_in(&parent).map_err(failed("make a folder in", &parent))?;
         let git_dir = scratch.path().join("git");
-        let objects = self.write_git_dir(&git_dir).await?;
-        let index_folder = index.parent().unwrap_or(index);
-        std::fs::create_dir_all(index_folder).map_err(failed("make", index_folder))?;
-        // An object that git makes while it looks, such as the empty one for a file that is about to be added, stays here.
-        let (mut read, mut write) = (objects, vec![index_folder.to_owned(), git_dir.join("objects")]);
+        self.write_git_dir(&git_dir).await?;
+        let Wish { mut read, mut write, folder, env: told } = wish;
+        read.extend(self.object_stores());
         read.push(git_dir.clone());
         read.extend(self.git().program_folders());
-        match files {
-            Files::Read => read.push(folder.to_owned()),
-            Files::Write => write.push(folder.to_owned()),
-        }
+        // An object that git makes while it looks, such as the empty one for a file that is about to be added, stays here.
+        write.push(git_dir.join("objects"));
         let inspection = Inspection {
             read,
             write,
@@ -93,29 +126,34 @@ impl Repository {
             ("GIT_CONFIG_NOSYSTEM".to_owned(), "1".to_owned()),
             ("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()),
             ("GIT_DIR".to_owned(), text(&git_dir)),
-            ("GIT_WORK_TREE".to_owned(), text(folder)),
-            ("GIT_INDEX_FILE".to_owned(), text(index)),
             // The index is ours, and what git learns about unchanged files is worth keeping.
             ("GIT_OPTIONAL_LOCKS".to_owned(), "1".to_owned()),
         ]);
+        env.extend(told.into_iter().map(|(name, value)| (name.to_owned(), text(&value))));
         Ok(Inspected {
             cell: inspector.sandbox.cell(policy),
             env,
-            folder: folder.to_owned(),
+            folder: folder.unwrap_or(&git_dir).to_owned(),
             program: text(self.git().program_name()),
+            options: vec!["--no-pager".to_owned()],
             time: self.git().time_limit(),
+            git_dir,
             _scratch: scratch,
         })
     }
 
-    /// A git folder that refers to the repository's objects and has nothing else of it but harmless settings. Returns the
-    /// object stores.
+    /// The repository's object store, with all that it refers to.
+    pub(super) fn object_stores(&self) -> Vec<PathBuf> {
+        object_stores(&self.common().join("objects"))
+    }
+
+    /// Makes a git folder that refers to the repository's objects and has nothing else of it but harmless settings.
     #[expect(
         clippy::disallowed_methods,
         reason = "the folder lives as long as one look and is never read after a crash"
     )]
-    async fn write_git_dir(&self, git_dir: &Path) -> Result<Vec<PathBuf>, GitError> {
-        let objects = object_stores(&self.common().join("objects"));
+    pub(super) async fn write_git_dir(&self, git_dir: &Path) -> Result<(), GitError> {
+        let objects = self.object_stores();
         let alternates: String =
             objects.iter().take(1).map(|store| format!("{}\n", store.display())).collect();
         let exclude = self.joined("info/exclude", "core.excludesFile", "ignore").await?;
@@ -138,8 +176,7 @@ impl Repository {
             }
             Ok(())
         };
-        made().map_err(GitError::file("make", git_dir))?;
-        Ok(objects)
+        made().map_err(GitError::file("make", git_dir))
     }
 
     /// A file of the repository together with the one of the user's that a setting names, or that lies where git looks
@@ -159,7 +196,7 @@ impl Repository {
 
     /// The user's settings that change how files are compared and written, as a settings file. None of them names a
     /// program, a host or a file.
-    async fn harmless_settings(&self) -> Result<String, GitError> {
+    pub(super) async fn harmless_settings(&self) -> Result<String, GitError> {
         const KEYS: &str = r"^(core\.(autocrlf|eol|safecrlf|filemode|ignorecase|symlinks|precomposeunicode|protecthfs|protectntfs|bigfilethreshold|sparsecheckout|sparsecheckoutcone|repositoryformatversion)|extensions\.(objectformat|partialclone)|index\.version|diff\.(renames|renamelimit|algorithm))$";
         let call = Call::new(["config", "--null", "--get-regexp", KEYS]).accepts(&[1]);
         let place = self.checkout().map_or(Place::Store, Place::Checkout);
@@ -200,6 +237,13 @@ fn object_stores(first: &Path) -> Vec<PathBuf> {
 }
 
 impl Inspected {
+    /// The same place for another program than git.
+    pub(super) fn for_program(mut self, program: &str) -> Self {
+        self.program = program.to_owned();
+        self.options.clear();
+        self
+    }
+
     /// Runs one git to its end.
     pub(super) async fn run(&self, call: Call) -> Result<Output, GitError> {
         let name = shown(&call.args);
@@ -240,21 +284,23 @@ impl Inspected {
         Ok(Ended { code, how, stdout, stderr, overflowed })
     }
 
-    async fn start(&self, call: &Call, name: &str) -> Result<Child, GitError> {
+    /// Starts one git.
+    pub(super) async fn start(&self, call: &Call, name: &str) -> Result<Child, GitError> {
         let failed = |source| GitError::Talk { command: name.to_owned(), source };
-        let mut env = self.env.clone();
+        // Each name once, and what is said last counts.
+        let mut env: BTreeMap<String, String> = self.env.iter().cloned().collect();
         env.extend(Git::settings_environment(&call.settings));
         for (name, value) in &call.environment {
-            env.push((name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()));
+            env.insert(name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned());
         }
         let args = call.args.iter().map(|arg| arg.to_str().map(str::to_owned));
         let odd = || failed(io::Error::other("an argument is not text"));
         let args = args.collect::<Option<Vec<String>>>().ok_or_else(odd)?;
         let command = Command {
             program: self.program.clone(),
-            args: std::iter::once("--no-pager".to_owned()).chain(args).collect(),
+            args: self.options.iter().cloned().chain(args).collect(),
             cwd: self.folder.clone(),
-            env,
+            env: env.into_iter().collect(),
             stdin: if call.input.is_some() { Input::Piped } else { Input::Null },
             ..Command::default()
         };

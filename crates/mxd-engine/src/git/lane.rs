@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::private::RefFolders;
 use mxd_core::id::TaskId;
 use tokio::sync::{Mutex as Turns, MutexGuard, OwnedMutexGuard};
 
@@ -40,6 +41,8 @@ impl Lanes {
 #[derive(Debug, Default)]
 pub(super) struct Lane {
     changes: Turns<()>,
+    /// What the refs looked like when a task was last given them.
+    given: Mutex<HashMap<TaskId, RefFolders>>,
     tasks: Mutex<HashMap<TaskId, Weak<Turns<()>>>>,
 }
 
@@ -65,6 +68,17 @@ impl Lane {
     pub(super) async fn task(&self, task: TaskId) -> TaskTurn {
         let turns = self.turns_of(task);
         TaskTurn { _held: turns.lock_owned().await }
+    }
+
+    /// Whether the refs still look as they did when the task was last given them.
+    pub(super) fn has_seen(&self, task: TaskId, folders: &RefFolders) -> bool {
+        let given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        given.get(&task) == Some(folders)
+    }
+
+    /// Notes what they looked like.
+    pub(super) fn saw(&self, task: TaskId, folders: RefFolders) {
+        self.given.lock().unwrap_or_else(PoisonError::into_inner).insert(task, folders);
     }
 
     fn turns_of(&self, task: TaskId) -> Arc<Turns<()>> {

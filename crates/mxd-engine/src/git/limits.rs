@@ -58,6 +58,10 @@ pub const CHECK: Duration = Duration::from_secs(1800);
 
 /// How long an agent's own git may take to follow its branch.
 pub const FOLLOW: Duration = Duration::from_secs(120);
+/// Bytes of what one agent committed since the last time, packed.
+pub const IMPORT: u64 = 4 << 30;
+/// How long taking it over may last.
+pub const IMPORT_TIME: Duration = Duration::from_secs(600);
 
 /// Bytes of one ignored file that a grave keeps.
 pub const GRAVE_IGNORED_FILE: u64 = 1 << 20;

@@ -29,6 +29,17 @@ pub enum RefError {
         /// Where it was supposed to be.
         expected: String,
     },
+    /// The agent and somebody else moved it, each from the same commit.
+    #[error(
+        "{branch} was moved by its agent to {theirs} and by somebody else to another commit; run `git merge {theirs}` in \
+         its worktree, then try again"
+    )]
+    WentApart {
+        /// Which branch.
+        branch: Branch,
+        /// Where the agent has it.
+        theirs: ObjectId,
+    },
     /// Git failed.
     #[error(transparent)]
     Git(#[from] GitError),

@@ -170,6 +170,10 @@ impl Repository {
         self.inspector.as_ref().ok_or(GitError::NoSandbox)
     }
 
+    pub(super) fn lane(&self) -> &Lane {
+        &self.lane
+    }
+
     pub(super) fn git(&self) -> &Git {
         &self.git
     }

@@ -69,8 +69,8 @@ const PATCH: &[&str] = &["-M", "--no-color", "--no-ext-diff", "--no-textconv", "
 ///
 /// When a branch is not what it seems, or git fails.
 pub async fn review(repository: &Repository, worktree: &Worktree) -> Result<Review, RefError> {
-    let _turn = repository.task_turn(worktree.task).await;
-    let head = repository.branch(&worktree.branch).await?;
+    let turn = repository.task_turn(worktree.task).await;
+    let head = repository.import(worktree, &turn).await?.commit;
     let base = base(repository, worktree, head.as_ref()).await?;
     let index = record::index(repository.common(), worktree.task);
     let inspected = repository.inspect(&worktree.folder, &index, Files::Read).await?;

@@ -1,8 +1,8 @@
 //! How a worktree stands: its branch against its base, and what is not committed.
 
-use super::admin::{self, Standing};
 use super::changes::{Detail, Names};
 use super::error::GitError;
+use super::import::Tip;
 use super::inspect::Files;
 use super::limits;
 use super::merge::Stat;
@@ -22,6 +22,8 @@ pub struct Status {
     pub tree: Option<ObjectId>,
     /// What the agent has checked out.
     pub stands: Stands,
+    /// The commit that the agent has checked out, when its branch does not have it.
+    pub elsewhere: Option<ObjectId>,
     /// The base, now.
     pub base: Drift,
     /// What the branch changes.
@@ -69,28 +71,22 @@ pub struct Diff {
 ///
 /// When a branch is not what it seems, or git fails.
 pub async fn status(repository: &Repository, worktree: &Worktree) -> Result<Status, RefError> {
-    let _turn = repository.task_turn(worktree.task).await;
-    let head = repository.branch(&worktree.branch).await?;
-    let stands = match admin::standing(&worktree.own) {
-        Ok(Standing::On(branch)) if branch == worktree.branch => Stands::OnItsBranch,
-        Ok(Standing::On(branch)) => Stands::OnAnother(branch),
-        Ok(Standing::At(commit)) => Stands::Detached(commit),
-        Ok(Standing::Odd) | Err(_) => Stands::Unknown,
-    };
-    let compared = match &stands {
-        Stands::OnAnother(branch) if branch.is_of_agents() => repository.branch(branch).await?,
-        Stands::Detached(commit) => Some(commit.clone()),
-        _ => head.clone(),
-    };
+    let turn = repository.task_turn(worktree.task).await;
+    let Tip { commit: head, stands, at } = repository.import(worktree, &turn).await?;
+    let compared = at.or_else(|| head.clone());
     let dirty = dirty(repository, worktree, compared.as_ref().unwrap_or(&worktree.base)).await?;
     let Some(at) = &head else {
         let (base, stat) = (Drift::default(), Stat::default());
-        return Ok(Status { head, tree: None, stands, base, stat, dirty });
+        return Ok(Status { head, tree: None, stands, elsewhere: compared, base, stat, dirty });
+    };
+    let elsewhere = match compared {
+        Some(compared) if !repository.is_ancestor(&compared, at).await? => Some(compared),
+        _ => None,
     };
     let tree = Some(repository.tree(at).await?);
     let base = drift(repository, worktree, at).await?;
     let (_, stat) = repository.stat(&worktree.base, at, 0).await?;
-    Ok(Status { head, tree, stands, base, stat, dirty })
+    Ok(Status { head, tree, stands, elsewhere, base, stat, dirty })
 }
 
 async fn dirty(repository: &Repository, worktree: &Worktree, head: &ObjectId) -> Result<Names, GitError> {

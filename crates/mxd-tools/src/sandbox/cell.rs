@@ -6,7 +6,6 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 use super::anchor;
-use super::copies::Copies;
 use super::error::SandboxError;
 use super::groups::Groups;
 use super::launch::{Child, Command, Outlets, Output, Sandbox};
@@ -33,7 +32,6 @@ struct Shared {
     sandbox: Sandbox,
     policy: Policy,
     groups: Arc<Groups>,
-    copies: Copies,
     anchor: Mutex<Option<Arc<Child>>>,
     ready: Ready,
 }
@@ -46,7 +44,6 @@ impl Sandbox {
             sandbox: self.clone(),
             policy,
             groups,
-            copies: Copies::default(),
             anchor: Mutex::new(None),
             ready: Ready::default(),
         };
@@ -76,10 +73,7 @@ impl Cell {
     ///
     /// When the sandbox cannot be set up or the program cannot be run; nothing of it is left then.
     pub async fn spawn(&self, command: Command) -> Result<Child, SandboxError> {
-        let Shared { sandbox, policy, copies, ready, .. } = &*self.shared;
-        copies
-            .freshen(&policy.copies)
-            .map_err(|error| SandboxError::SetUp { what: format!("copying shared files: {error}") })?;
+        let Shared { sandbox, ready, .. } = &*self.shared;
         if self.level() < Level::Full {
             return sandbox.start(self.launch((outer::STAGE, 2), command.outlets())?, &command).await;
         }

@@ -18,7 +18,6 @@
 mod agent;
 mod anchor;
 mod cell;
-mod copies;
 mod doors;
 mod error;
 mod groups;
@@ -43,7 +42,7 @@ pub use cell::Cell;
 pub use error::SandboxError;
 pub use launch::{Child, Command, End, Exit, Input, Launcher, Output, Sandbox};
 pub use level::{Level, Mode};
-pub use policy::{Copy, Limits, Network, Overlay, Policy, StandIn};
+pub use policy::{Limits, Network, Overlay, Policy, StandIn};
 pub use wire::Usage;
 
 use std::process::ExitCode;

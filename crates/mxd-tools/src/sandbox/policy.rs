@@ -18,8 +18,9 @@ pub struct Policy {
     /// Folders of the agent's own that stand in for shared ones, such as `/tmp`. Below the top level they are
     /// only writable where they are.
     pub stand_ins: Vec<StandIn>,
-    /// Files that are copied before each command, when they have changed.
-    pub copies: Vec<Copy>,
+    /// Files and folders that are seen in the place of others, to be looked at. Below the top level they are only
+    /// readable where they are.
+    pub read_only_stand_ins: Vec<StandIn>,
     /// Whom it may talk to.
     pub network: Network,
     /// How much it may use.
@@ -33,15 +34,6 @@ pub struct StandIn {
     pub at: PathBuf,
     /// Where it is.
     pub folder: PathBuf,
-}
-
-/// A file that is copied.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Copy {
-    /// The original.
-    pub from: PathBuf,
-    /// The copy.
-    pub to: PathBuf,
 }
 
 /// A folder seen through a layer of changes. Below the top level it is only read.

@@ -53,12 +53,37 @@ impl Farm {
         git(&farm.at("repo"), "add README");
         git(&farm.at("repo"), "commit -qm start");
         for name in ["one", "two"] {
+            git(&farm.at("repo"), &format!("clone -q --shared --bare . ../data/repositories/{name}/git"));
+        }
+        for name in ["one", "two"] {
             git(
                 &farm.at("repo"),
                 &format!("worktree add -q --no-track -b mxd/{name}/work ../data/trees/{name} main"),
             );
+            farm.make_repository(name);
         }
         farm
+    }
+
+    /// The repository of an agent, as the daemon makes it: its own branches, index and settings, the user's objects.
+    fn make_repository(&self, name: &str) {
+        let git_dir = self.git_dir(name);
+        git(&git_dir, "config core.bare false");
+        git(&git_dir, "remote remove origin");
+        git(&git_dir, &format!("update-ref refs/heads/mxd/{name}/work main"));
+        git(&git_dir, &format!("symbolic-ref HEAD refs/heads/mxd/{name}/work"));
+        git(&git_dir, "read-tree HEAD");
+        let pointer = format!("gitdir: {}\n", fs::canonicalize(&git_dir).unwrap().display());
+        self.write(&format!("data/repositories/{name}/gitfile"), &pointer);
+        if self.level() == Level::Landlock {
+            // Without mounts there is one `.git` for everybody.
+            self.write(&format!("data/trees/{name}/.git"), &pointer);
+        }
+    }
+
+    /// The git folder of an agent.
+    pub(crate) fn git_dir(&self, name: &str) -> PathBuf {
+        self.at("data/repositories").join(name).join("git")
     }
 
     pub(crate) fn at(&self, path: &str) -> PathBuf {
@@ -78,9 +103,9 @@ impl Farm {
             worktree: Root { path: self.at("data/trees").join(name), access: Access::Write },
             scratch: self.at("data/scratch").join(name),
             repository: Some(Repository {
-                common: self.at("repo/.git"),
-                own: self.at("repo/.git/worktrees").join(name),
-                branches: format!("mxd/{name}"),
+                git_dir: self.git_dir(name),
+                git_file: self.at("data/repositories").join(name).join("gitfile"),
+                objects: vec![self.at("repo/.git/objects")],
             }),
             user: User {
                 name: "farmer".to_owned(),

@@ -121,6 +121,7 @@ where
         time: limits::FOLLOW,
     };
     let ran = run(errand).await.map_err(MergeError::NotFollowed)?;
+    repository.import_branch(step.branch).await?;
     match repository.branch(step.branch).await? {
         Some(at) if at == *step.to => Ok(Landed::Moved(Some(folder))),
         Some(at) if at == *step.from => {

@@ -229,6 +229,8 @@ where
     R: Fn(Errand) -> F,
     F: Future<Output = io::Result<Ran>>,
 {
+    repository.import_branch(&request.from).await?;
+    repository.import_branch(&request.into).await?;
     scratch::sweep(repository, request).await?;
     let ends = ends(repository, request).await?;
     land::recover(repository, request, &ends).await?;

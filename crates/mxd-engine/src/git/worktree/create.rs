@@ -12,8 +12,10 @@ use super::super::admin;
 use super::super::errand::{Errand, Ran};
 use super::super::error::GitError;
 use super::super::files::{blocking, is_vacant};
+use super::super::lane::TaskTurn;
 use super::super::living::Inhabitant;
 use super::super::names::{Branch, ObjectId, Slug};
+use super::super::private::Private;
 use super::super::record::{self, Record, Stage};
 use super::super::refs::{RefError, Swap};
 use super::super::repository::{Place, Repository};
@@ -24,7 +26,7 @@ use super::disclosure::{Disclosure, disclose};
 use super::include::{self, IncludeError, Included};
 use super::repair::{Stuck, clear_half_made, forget_vanished};
 use super::setup::{self, FailedSetup, Setup, SetupError};
-use super::{Worktree, described, remove};
+use super::{Worktree, described, named, remove};
 
 /// What a worktree starts from. Never assumed: whoever asks says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -169,12 +171,12 @@ where
     include::check(&request.include)?;
     let folder = place(repository, &request.folder)?;
     repository.exclude(mxd_tools::confine::UNFINISHED).await?;
-    let _task = repository.task_turn(request.task).await;
+    let turn = repository.task_turn(request.task).await;
     let known = Record::read(repository.common(), request.task)?;
     match known {
         Some(record) if record.stage == Stage::Ready => match described(&record) {
             Some(worktree) => reuse(repository, worktree).await,
-            None => make(repository, request, revival(repository, record).await?, &run).await,
+            None => make(repository, request, revival(repository, record, &turn).await?, &run).await,
         },
         Some(record) => {
             clear_up(repository, &record).await?;
@@ -247,6 +249,7 @@ async fn resolve(repository: &Repository, base: &Base) -> Result<(Option<Branch>
     match base {
         Base::Branch(branch) => {
             let missing = || CreateError::NoBaseBranch { branch: branch.clone() };
+            repository.import_branch(branch).await?;
             Ok((Some(branch.clone()), repository.branch(branch).await?.ok_or_else(missing)?))
         }
         Base::Commit(commit) => {
@@ -260,9 +263,14 @@ async fn resolve(repository: &Repository, base: &Base) -> Result<(Option<Branch>
 }
 
 /// The plan for a worktree that was ready and whose files somebody removed.
-async fn revival(repository: &Repository, record: Record) -> Result<Plan, CreateError> {
+async fn revival(repository: &Repository, record: Record, turn: &TaskTurn) -> Result<Plan, CreateError> {
     if !is_vacant(&record.folder).map_err(GitError::file("look into", &record.folder))? {
         return Err(CreateError::Occupied { folder: record.folder });
+    }
+    // The agent's own repository does not lie among its files, so what it committed is still there.
+    if let Some(worktree) = named(&record).filter(|_| Private::of(repository.common(), record.task).exists())
+    {
+        repository.import(&worktree, turn).await?;
     }
     let branch_at = repository.branch(&record.branch).await?;
     Ok(Plan { record: Record { stage: Stage::Making, ..record }, how: How::Revived, branch_at })
@@ -335,14 +343,16 @@ async fn lay_out(repository: &Repository, plan: &Plan) -> Result<Worktree, Creat
     std::fs::create_dir_all(&seen_by).map_err(GitError::file("make", &seen_by))?;
     let copied = blocking(move || std::fs::copy(theirs, ours)).await.and_then(|ended| ended);
     copied.map_err(GitError::file("copy", &own.join("index")))?;
-    Ok(Worktree {
+    let worktree = Worktree {
         task: *task,
         folder: folder.clone(),
         own,
         branch: branch.clone(),
         base_branch: base_branch.clone(),
         base: base.clone(),
-    })
+    };
+    repository.make_private(&worktree, plan.branch_at.as_ref().unwrap_or(base)).await?;
+    Ok(worktree)
 }
 
 /// Undoes what was made. The branch goes only if it is new and nothing was added to it.
@@ -357,5 +367,6 @@ async fn take_back(repository: &Repository, plan: &Plan) -> Result<(), CreateErr
             Err(error) => return Err(error.into()),
         }
     }
+    Private::of(repository.common(), plan.record.task).remove().await?;
     Ok(Record::forget(repository.common(), plan.record.task)?)
 }

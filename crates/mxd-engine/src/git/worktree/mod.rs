@@ -68,15 +68,6 @@ pub fn find(repository: &Repository, task: TaskId) -> Result<Option<Worktree>, G
     }
 }
 
-/// Where git keeps what belongs to the worktree at this folder alone, ready or not.
-///
-/// # Errors
-///
-/// When git knows no worktree there.
-pub fn own_folder_of(repository: &Repository, folder: &std::path::Path) -> Result<PathBuf, GitError> {
-    checkout::own_folder(repository, folder)
-}
-
 /// Everything that is remembered of the worktrees of tasks, ready or not, as something to be removed.
 ///
 /// # Errors
@@ -101,11 +92,15 @@ pub fn list(repository: &Repository) -> Result<Vec<Worktree>, GitError> {
 /// The worktree of a record, if both its folders are there.
 fn described(record: &Record) -> Option<Worktree> {
     let is_folder = |path: &Path| std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir());
-    let own = record.own.as_ref().filter(|own| is_folder(own) && is_folder(&record.folder))?;
+    named(record).filter(|worktree| is_folder(&worktree.own) && is_folder(&worktree.folder))
+}
+
+/// The worktree of a record, whatever is there of it.
+fn named(record: &Record) -> Option<Worktree> {
     Some(Worktree {
         task: record.task,
         folder: record.folder.clone(),
-        own: own.clone(),
+        own: record.own.clone()?,
         branch: record.branch.clone(),
         base_branch: record.base_branch.clone(),
         base: record.base.clone(),

@@ -4,6 +4,7 @@
 //! says so. Only then are files, branches and the record removed, and each of these steps may be repeated.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -13,18 +14,20 @@ use super::super::admin::{self, Entry};
 use super::super::changes::Names;
 use super::super::error::GitError;
 use super::super::files::{blocking, remove_tree};
-use super::super::heads::{self, Heads};
+use super::super::heads::{self, Heads, Left};
 use super::super::lane::TaskTurn;
 use super::super::living::{Inhabitant, inhabitants};
 use super::super::names::{Branch, ObjectId};
+use super::super::private::Private;
 use super::super::record::{self, Record, Stage};
 use super::super::refs::{RefError, Swap};
-use super::super::repository::Repository;
+use super::super::repository::{Place, Repository};
+use super::super::run::Call;
 use super::super::snapshot::{self, Snapshot, SnapshotError, Subject};
 use super::checkout::unregister;
 use super::create::listed;
-use super::namespace;
 use super::repair::is_ours;
+use super::{described, namespace};
 
 /// A worktree to be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -152,7 +155,7 @@ fn entry_of(repository: &Repository, folder: &Path) -> Result<Option<Entry>, Git
 async fn bury(
     repository: &Repository,
     record: Record,
-    _: &TaskTurn,
+    turn: &TaskTurn,
 ) -> Result<(Record, Removed), RemoveError> {
     heads::clear_traps(repository.common(), record.task)?;
     refuse_inhabited(&record.folder).await?;
@@ -160,8 +163,9 @@ async fn bury(
         Some(own) => Some(own.clone()),
         None => entry_of(repository, &record.folder)?.map(|entry| entry.own),
     };
-    refuse_modules(&record.folder, own.as_deref())?;
-    let heads = Heads::find(repository, &record, own.as_deref()).await?;
+    refuse_modules(repository, &record, own.as_deref()).await?;
+    let left = leave(repository, &record, turn).await?;
+    let heads = Heads::find(repository, &record, (own.as_deref(), left)).await?;
     // An agent may have removed what says that the folder is ours; the record has not forgotten it.
     let here = record.stage == Stage::Ready || is_ours(repository, &record.folder);
     let folder = number(&record.folder).filter(|_| here);
@@ -174,6 +178,15 @@ async fn bury(
     let record = Record { own, stage: Stage::Removing { grave: grave.clone(), folder }, ..record };
     record.write(repository.common())?;
     Ok((record, Removed { grave, kept, left_out }))
+}
+
+/// Takes over everything that the agent's own repository holds.
+async fn leave(repository: &Repository, record: &Record, turn: &TaskTurn) -> Result<Left, RemoveError> {
+    let Some(worktree) = described(record) else { return Ok(Left::default()) };
+    let tip = repository.import(&worktree, turn).await?;
+    let commits = repository.import_everything(&worktree).await?;
+    let staged = repository.import_staged(&worktree).await?;
+    Ok(Left { stood: tip.at, commits, staged })
 }
 
 /// The number of a folder on its disk.
@@ -204,16 +217,29 @@ async fn refuse_inhabited(folder: &Path) -> Result<(), RemoveError> {
     if living.is_empty() { Ok(()) } else { Err(RemoveError::Inhabited { folder: folder.to_owned(), living }) }
 }
 
-/// Git keeps the repositories of a worktree's submodules beside its index, so they would go with it.
-fn refuse_modules(folder: &Path, own: Option<&Path>) -> Result<(), RemoveError> {
-    let Some(own) = own else { return Ok(()) };
-    let listed = fs::read_dir(own.join("modules")).into_iter().flatten().flatten();
-    let inside: Vec<_> = listed.map(|entry| PathBuf::from(entry.file_name())).collect();
+/// Git keeps the repositories of a worktree's submodules beside its index, so they would go with it: those that the user
+/// made there, and those of the agent.
+async fn refuse_modules(
+    repository: &Repository,
+    record: &Record,
+    own: Option<&Path>,
+) -> Result<(), RemoveError> {
+    let listed = own.map(|own| fs::read_dir(own.join("modules")).into_iter().flatten().flatten());
+    let mut inside: Vec<PathBuf> =
+        listed.into_iter().flatten().map(|entry| PathBuf::from(entry.file_name())).collect();
+    let private = Private::of(repository.common(), record.task);
+    if private.exists() {
+        let find = repository.read_private(record.task).await?.for_program("find");
+        let call = Call::new([private.git_dir()]).args(["-mindepth", "2", "-maxdepth", "2"]);
+        let call = call.args(["-path", "*/git/modules/*", "-printf", "%f\\0"]);
+        let answer = repository.ask(Place::Files(&find), call).await?;
+        inside.extend(answer.parts().map(|name| PathBuf::from(std::ffi::OsStr::from_bytes(name))));
+    }
     if inside.is_empty() {
         return Ok(());
     }
     let names = Names::of(inside.iter().map(PathBuf::as_path), super::super::limits::NAMES_SHOWN);
-    Err(RemoveError::Submodules { folder: folder.to_owned(), names })
+    Err(RemoveError::Submodules { folder: record.folder.clone(), names })
 }
 
 /// Removes what is kept elsewhere: files, git's notes, branches, and at last the record.
@@ -235,6 +261,7 @@ pub(super) async fn finish(repository: &Repository, record: &Record) -> Result<(
     }
     heads::remove_folders(repository.common(), record.task);
     drop(turn);
+    Private::of(repository.common(), record.task).remove().await?;
     Record::forget(repository.common(), record.task)?;
     Ok(())
 }

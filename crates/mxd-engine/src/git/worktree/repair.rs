@@ -1,6 +1,7 @@
 //! What a crash left behind, cleared away without loss.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::super::error::GitError;
@@ -8,7 +9,9 @@ use super::super::files::{blocking, is_vacant, remove_tree};
 use super::super::lane::Turn;
 use super::super::limits;
 use super::super::living::{Inhabitant, inhabitants};
-use super::super::repository::Repository;
+use super::super::private::Private;
+use super::super::repository::{Place, Repository};
+use super::super::run::Call;
 use super::Worktree;
 use super::checkout::unregister;
 
@@ -57,17 +60,29 @@ fn aside_of(folder: &Path) -> PathBuf {
     folder.with_file_name(name)
 }
 
-/// Removes the locks that git left in a worktree, on its branches, and in what its agent sees in the place of the shared
-/// folder, when it died with the daemon: nobody who works there could do anything with git any more. Where somebody lives they stay, because they may be in use. Tells which
-/// ones are gone.
-#[must_use]
-pub fn release_locks(repository: &Repository, worktree: &Worktree, stand_in: &Path) -> Vec<PathBuf> {
-    let branches = repository.common().join("refs/heads").join(worktree.branches());
-    let left: Vec<PathBuf> = [&worktree.own, &branches, stand_in].into_iter().flat_map(locks).collect();
-    if left.is_empty() || !inhabitants(&worktree.folder).is_empty() {
-        return Vec::new();
+/// Removes the locks that git left in a worktree, on its branches, and in its agent's own repository, when it died with
+/// the daemon: nobody who works there could do anything with git any more. Where somebody lives they stay, because they
+/// may be in use. Tells which ones are gone.
+///
+/// # Errors
+///
+/// When the agent's repository cannot be looked through.
+pub async fn release_locks(repository: &Repository, worktree: &Worktree) -> Result<Vec<PathBuf>, GitError> {
+    if !inhabitants(&worktree.folder).is_empty() {
+        return Ok(Vec::new());
     }
-    left.into_iter().filter(|lock| fs::remove_file(lock).is_ok()).collect()
+    let branches = repository.common().join("refs/heads").join(worktree.branches());
+    let left = [&worktree.own, &branches].into_iter().flat_map(|folder| locks(folder));
+    let mut gone: Vec<PathBuf> = left.filter(|lock| fs::remove_file(lock).is_ok()).collect();
+    if Private::of(repository.common(), worktree.task).exists() {
+        let git_dir = Private::of(repository.common(), worktree.task).git_dir();
+        let find = repository.change_private(worktree).await?.for_program("find");
+        let call = Call::new([&git_dir]).args(["-not", "-path", "*/git/objects/*", "-type", "f"]);
+        let call = call.args(["-name", "*.lock", "-print0", "-delete"]);
+        let answer = repository.ask(Place::Files(&find), call).await?;
+        gone.extend(answer.parts().map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path))));
+    }
+    Ok(gone)
 }
 
 /// The lock files directly in a folder. Links are none, wherever they lead.
@@ -81,7 +96,9 @@ fn locks(folder: &Path) -> Vec<PathBuf> {
 pub(super) fn is_ours(repository: &Repository, folder: &Path) -> bool {
     let Ok(pointer) = super::super::admin::read_small(&folder.join(".git")) else { return false };
     let Some(own) = pointer.trim_end().strip_prefix("gitdir: ") else { return false };
-    Path::new(own).parent() == Some(&repository.common().join("worktrees"))
+    let own = Path::new(own);
+    let is_agents = own.starts_with(repository.common().join("mxd/agents"));
+    is_agents || own.parent() == Some(&repository.common().join("worktrees"))
 }
 
 /// Has git forget a worktree at a place where nothing is any more.

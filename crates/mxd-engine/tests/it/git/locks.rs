@@ -18,16 +18,16 @@ async fn locks_of_the_dead_are_removed_and_work_goes_on() {
         worktree.own.join("index.lock"),
         worktree.own.join("HEAD.lock"),
         branch.with_extension("lock"),
-        yard.at("stand-in/packed-refs.lock"),
+        yard.private(&worktree).join("packed-refs.lock"),
     ];
     left.iter().for_each(|lock| write(lock, ""));
-    let mut gone = release_locks(&repository, &worktree, &yard.at("stand-in"));
+    let mut gone = release_locks(&repository, &worktree).await.unwrap();
     gone.sort();
     let mut left = left.to_vec();
     left.sort();
     assert_eq!(gone, left);
     yard.commit(&worktree, "after.txt", "it goes on");
-    assert_eq!(release_locks(&repository, &worktree, &yard.at("stand-in")), Vec::<std::path::PathBuf>::new());
+    assert_eq!(release_locks(&repository, &worktree).await.unwrap(), Vec::<std::path::PathBuf>::new());
 }
 
 #[tokio::test]
@@ -37,10 +37,10 @@ async fn locks_stay_where_somebody_lives() {
     let repository = yard.repository().await;
     write(&worktree.own.join("index.lock"), "");
     let mut living = Command::new("cat").current_dir(&worktree.folder).stdin(Stdio::piped()).spawn().unwrap();
-    assert_eq!(release_locks(&repository, &worktree, &yard.at("stand-in")), Vec::<std::path::PathBuf>::new());
+    assert_eq!(release_locks(&repository, &worktree).await.unwrap(), Vec::<std::path::PathBuf>::new());
     drop(living.stdin.take());
     living.wait().unwrap();
-    assert_eq!(release_locks(&repository, &worktree, &yard.at("stand-in")).len(), 1);
+    assert_eq!(release_locks(&repository, &worktree).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn links_and_folders_that_are_called_locks_are_left_alone() {
     yard.write("precious.lock", "keep me");
     symlink(yard.at("precious.lock"), worktree.own.join("index.lock")).unwrap();
     fs::create_dir(worktree.own.join("folder.lock")).unwrap();
-    assert_eq!(release_locks(&repository, &worktree, &yard.at("stand-in")), Vec::<std::path::PathBuf>::new());
+    assert_eq!(release_locks(&repository, &worktree).await.unwrap(), Vec::<std::path::PathBuf>::new());
     assert_eq!(yard.read("precious.lock"), "keep me");
     assert!(worktree.own.join("index.lock").exists() && worktree.own.join("folder.lock").exists());
 }

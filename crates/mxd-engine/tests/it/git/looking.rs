@@ -56,6 +56,7 @@ async fn a_difference_is_cut_where_asked() {
     let worktree = yard.create(1).await.worktree;
     let head = yard.commit(&worktree, "long.txt", &"line\n".repeat(10_000)).parse().unwrap();
     let repository = yard.repository().await;
+    assert_eq!(status(&repository, &worktree).await.unwrap().head.as_ref(), Some(&head));
     let whole = diff(&repository, (&worktree.base, &head), 1 << 20).await.unwrap();
     assert!(!whole.cut && whole.text.contains("+++ b/long.txt"), "{}", whole.text.len());
     let part = diff(&repository, (&worktree.base, &head), 1000).await.unwrap();

@@ -8,5 +8,6 @@ mod identity;
 mod locks;
 mod looking;
 mod merging;
+mod private;
 mod remove;
 mod yard;

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use mxd_engine::git::grave::{self, GraveError};
 use mxd_engine::git::worktree::{self, Removal, RemoveError, Removed, Worktree};
-use mxd_engine::git::{Repository, inhabitants};
+use mxd_engine::git::{Repository, inhabitants, status};
 
 use super::yard::{Yard, task, write};
 
@@ -40,8 +40,9 @@ async fn what_is_merged_and_clean_leaves_nothing() {
     let yard = Yard::new();
     let worktree = yard.create(1).await.worktree;
     yard.commit(&worktree, "more.txt", "more\n");
-    yard.user(&format!("merge -q {}", worktree.branch));
     let repository = yard.repository().await;
+    status(&repository, &worktree).await.unwrap();
+    yard.user(&format!("merge -q {}", worktree.branch));
     assert_eq!(removed(&repository, &worktree).await, Removed::default());
     assert_gone(&yard, &worktree);
     assert_eq!(grave::list(&repository).await.unwrap(), []);
@@ -192,7 +193,7 @@ async fn a_submodule_with_files_keeps_the_worktree() {
     assert!(matches!(refused, Err(RemoveError::Submodules { .. })), "{refused:?}");
     assert!(worktree.folder.join("lib/in").exists());
     yard.git_in(&worktree.folder, "submodule --quiet deinit --all -f");
-    fs::remove_dir_all(worktree.own.join("modules")).unwrap();
+    fs::remove_dir_all(yard.private(&worktree).join("modules")).unwrap();
     removed(&repository, &worktree).await;
     assert_gone(&yard, &worktree);
 }

@@ -82,12 +82,33 @@ impl Yard {
         said
     }
 
-    /// Git that has the yard's home and nothing of ours.
+    /// Git that has the yard's home and nothing of ours. In the worktree of an agent it is the agent's, which has a
+    /// repository of its own.
     pub(crate) fn command(&self, folder: &Path, args: &[&str]) -> Command {
+        let mut command = self.outside(folder, args);
+        let records = std::fs::read_dir(self.at("repo/.git/mxd/worktrees")).into_iter().flatten().flatten();
+        for record in records {
+            let text = std::fs::read_to_string(record.path()).unwrap_or_default();
+            let Ok(record) = serde_json::from_str::<serde_json::Value>(&text) else { continue };
+            let git_dir = self.at("repo/.git/mxd/agents").join(record["task"].as_str().unwrap()).join("git");
+            if Path::new(record["folder"].as_str().unwrap()) == folder && git_dir.exists() {
+                command.env("GIT_DIR", git_dir).env("GIT_WORK_TREE", folder);
+            }
+        }
+        command
+    }
+
+    /// Git as the user has it, in any folder.
+    pub(crate) fn outside(&self, folder: &Path, args: &[&str]) -> Command {
         let mut command = Command::new("git");
         command.args(args).current_dir(folder).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
         command.env("HOME", self.at("home")).env("GIT_CONFIG_NOSYSTEM", "1");
         command
+    }
+
+    /// The git folder of the agent that works in a worktree.
+    pub(crate) fn private(&self, worktree: &Worktree) -> PathBuf {
+        self.at("repo/.git/mxd/agents").join(worktree.task.to_string()).join("git")
     }
 
     /// The daemon's git.

@@ -28,7 +28,7 @@ pub struct Agent {
     pub worktree: Root,
     /// A folder of its own outside of the worktree. It is made when it is not there.
     pub scratch: PathBuf,
-    /// The repository that the worktree belongs to.
+    /// The agent's own repository, whose files are in the worktree.
     pub repository: Option<Repository>,
     /// Whose tools it uses.
     pub user: User,
@@ -84,7 +84,7 @@ impl Agent {
             self.give(root, &mut policy)?;
         }
         if let Some(repository) = &self.repository {
-            repository.give((level, self.worktree.access), &scratch, &mut policy)?;
+            repository.give((level, self.worktree.access), &self.worktree.path, &mut policy)?;
         }
         policy.stand_ins.extend([
             StandIn { at: "/tmp".into(), folder: tmp.clone() },

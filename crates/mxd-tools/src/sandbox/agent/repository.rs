@@ -1,107 +1,44 @@
-//! The parts of a shared repository that an agent needs to commit, and no more.
+//! The git repository of an agent: its own, with the user's objects to be read.
 //!
-//! Git wants to write lock files beside what all worktrees share. At the top level the agent therefore sees a folder
-//! of its own in that place, into which the shared parts are put: objects and its own branches to be changed,
-//! everything else to be looked at. Single files are replaced by renaming, which a mount would not follow, so they
-//! are copies, made anew before each command.
+//! An agent never writes to the user's repository. It has a git folder of its own, with its own settings, branches, index
+//! and objects; the user's object stores are alternates that it can only read. What it commits reaches the user's
+//! repository by a transfer that checks every object (`mxd_engine::git`).
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::level::Level;
-use super::super::policy::{Copy, Policy, StandIn};
+use super::super::policy::{Policy, StandIn};
 use crate::scope::Access;
 
-/// A worktree's share of its repository.
+/// A worktree's own repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repository {
-    /// The folder that all worktrees share: `.git` of the first one.
-    pub common: PathBuf,
-    /// The worktree's own folder in there: `worktrees/<name>`.
-    pub own: PathBuf,
-    /// The part of the branch names that is the agent's, such as `mxd/<task>`.
-    pub branches: String,
+    /// The agent's own git folder.
+    pub git_dir: PathBuf,
+    /// A file that leads git from the worktree to that folder. Inside of the sandbox it is seen as `.git` of the worktree,
+    /// where mounts are possible; the file that is really there is for the user's git, and leads to settings of the user's.
+    pub git_file: PathBuf,
+    /// The object stores that the agent reads: the user's, and all that this one refers to.
+    pub objects: Vec<PathBuf>,
 }
-
-/// Files of the shared folder that git reads.
-const FILES: &[&str] = &["HEAD", "config", "packed-refs", "shallow", "description"];
 
 impl Repository {
-    /// The folder that an agent with this scratch folder sees in the place of the shared one, where that can be arranged.
-    pub fn stand_in(scratch: &Path) -> PathBuf {
-        scratch.join("git")
-    }
-
-    /// Lets the agent look at the repository, add objects, and move its own branches.
-    pub(super) fn give(&self, to: (Level, Access), scratch: &Path, policy: &mut Policy) -> io::Result<()> {
-        let (common, own) = (real(&self.common)?, real(&self.own)?);
-        if to.1 == Access::Read {
-            policy.read.push(common);
-            return Ok(());
+    /// Lets the agent use its own repository and read the objects of the user's.
+    pub(super) fn give(&self, to: (Level, Access), worktree: &Path, policy: &mut Policy) -> io::Result<()> {
+        let git_dir = real(&self.git_dir)?;
+        match to.1 {
+            Access::Read => policy.read.push(git_dir),
+            Access::Write => policy.write.push(git_dir),
         }
-        let branches =
-            [common.join("refs/heads"), common.join("logs/refs/heads")].map(|at| at.join(&self.branches));
-        // A list of further object stores in here would be followed by everybody's git.
-        let further_stores = common.join("objects/info");
-        for folder in branches.iter().chain([&further_stores]) {
-            fs::create_dir_all(folder)?;
+        policy.read.extend(self.objects.iter().cloned());
+        if to.0 == Level::Full {
+            policy
+                .read_only_stand_ins
+                .push(StandIn { at: real(worktree)?.join(".git"), folder: self.git_file.clone() });
         }
-        for folder in &branches {
-            // Git removes folders of branches that are empty, and a mount would go with them. It takes no notice of this.
-            make_file(&folder.join(".keep"))?;
-        }
-        match to.0 {
-            Level::Full => show_through(&common, &Self::stand_in(scratch), policy)?,
-            Level::Landlock | Level::Off => policy.read.push(common.clone()),
-        }
-        policy.read.extend(pointers(&own)?);
-        policy.write.extend([common.join("objects"), own]);
-        policy.write.extend(branches);
-        policy.read.push(further_stores);
         Ok(())
-    }
-}
-
-/// What leads git from a worktree to its settings. Whoever changes it decides which programs git runs for anybody who
-/// uses it in that worktree, also outside of the sandbox.
-fn pointers(own: &Path) -> io::Result<Vec<PathBuf>> {
-    let gitdir = own.join("gitdir");
-    // The other way round: the file in the worktree that leads here.
-    let worktrees = PathBuf::from(fs::read_to_string(&gitdir)?.trim_end());
-    let settings = own.join("config.worktree");
-    make_file(&settings)?;
-    let pointers = vec![gitdir, own.join("commondir"), settings, worktrees];
-    for pointer in &pointers {
-        // A link would be followed when the file is shown, to whatever it leads to.
-        if !fs::symlink_metadata(pointer)?.is_file() {
-            let what = format!("{} is not a file any more: make the worktree anew", pointer.display());
-            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        }
-    }
-    Ok(pointers)
-}
-
-/// Puts a folder of the agent's own where the shared one is, and the folders of the shared one into it.
-fn show_through(common: &Path, folder: &Path, policy: &mut Policy) -> io::Result<()> {
-    super::make_private(folder)?;
-    policy.stand_ins.push(StandIn { at: common.to_owned(), folder: folder.to_owned() });
-    for entry in fs::read_dir(common)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            policy.read.push(entry.path());
-        }
-    }
-    let copies = FILES.iter().map(|name| Copy { from: common.join(name), to: folder.join(name) });
-    policy.copies.extend(copies);
-    Ok(())
-}
-
-/// Makes an empty file where nothing is. What is there may be the agent's, so it is neither opened nor followed.
-fn make_file(path: &Path) -> io::Result<()> {
-    match fs::OpenOptions::new().create_new(true).write(true).open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        Ok(_) | Err(_) => Ok(()),
     }
 }
 

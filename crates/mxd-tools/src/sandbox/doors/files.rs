@@ -102,7 +102,9 @@ pub(in super::super) fn fence_off() -> Result<(), String> {
 /// Below the top level everything is still there, so what may be seen is listed.
 fn see_named(rules: &mut Rules, policy: &Policy) -> Result<(), String> {
     rules.see(Path::new("/proc"))?;
-    for path in policy.read.iter().chain(policy.overlays.iter().map(|overlay| &overlay.lower)) {
+    let stand_ins = policy.read_only_stand_ins.iter().map(|stand_in| &stand_in.folder);
+    let lowers = policy.overlays.iter().map(|overlay| &overlay.lower);
+    for path in policy.read.iter().chain(lowers).chain(stand_ins) {
         see_except(rules, path, &policy.hide)?;
     }
     Ok(())

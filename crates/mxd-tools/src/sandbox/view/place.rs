@@ -44,6 +44,11 @@ pub(super) fn sorted(policy: &Policy) -> Vec<Place> {
         from: stand_in.folder.clone(),
         kind: Kind::Write,
     }));
+    places.extend(policy.read_only_stand_ins.iter().map(|stand_in| Place {
+        at: stand_in.at.clone(),
+        from: stand_in.folder.clone(),
+        kind: Kind::Read,
+    }));
     places.extend(policy.overlays.iter().map(|overlay| Place {
         at: overlay.lower.clone(),
         from: overlay.lower.clone(),

@@ -56,8 +56,6 @@ pub(super) enum Sign {
 /// What the top level does about an attempt.
 pub(super) enum Full {
     Stopped,
-    /// It succeeds, and why.
-    NotStopped(&'static str),
     /// It succeeds where the machine does not let us use control groups, and why.
     NotStoppedWithoutGroups(&'static str),
 }

@@ -1,17 +1,14 @@
-//! The repository that all worktrees share: branches, hooks, settings and objects of others.
+//! The user's repository and those of other agents: branches, hooks, settings and objects.
 
 use std::fs;
 
-use super::attempt::{Attempt, Family, Full, Landlock, Outside, Sign};
+use super::attempt::{Attempt, Family, Landlock, Outside, Sign};
 use super::scene::Scene;
 
-pub(super) const FAMILY: Family =
-    Family { name: "The shared repository", attempts: ATTEMPTS, ..Family::PLAIN };
+pub(super) const FAMILY: Family = Family { name: "The repository", attempts: ATTEMPTS, ..Family::PLAIN };
 
 const OWN_POINTERS: &str = "Landlock cannot keep a single file from change in a folder that may be changed: never run git \
                             outside of the sandbox in an agent's worktree";
-
-const ONE_STORE: &str = "all worktrees share one object store, which must be writable to commit";
 
 /// The branch of the other agent stands where it stood.
 fn two_moved(scene: &Scene) -> bool {
@@ -158,7 +155,6 @@ const ATTEMPTS: &[Attempt] = &[
         name: "have git read objects from elsewhere for all",
         script: "mkdir -p $COMMON/objects/info; echo $PWD/objects > $COMMON/objects/info/alternates",
         sign: Sign::Seen(|scene| fs::remove_file(scene.at("repo/.git/objects/info/alternates")).is_ok()),
-        landlock: Landlock::NotStopped("the folder lies inside of the object store, which must be writable to commit"),
         ..Attempt::PLAIN
     },
     Attempt {
@@ -200,7 +196,6 @@ const ATTEMPTS: &[Attempt] = &[
             scene.farm.write("repo/.git/worktrees/one/commondir", "../..\n");
             ran
         }),
-        landlock: Landlock::NotStopped(OWN_POINTERS),
         ..Attempt::PLAIN
     },
     Attempt {
@@ -214,16 +209,12 @@ const ATTEMPTS: &[Attempt] = &[
             scene.git("hash-object -w ../precious");
             changed
         }),
-        full: Full::NotStopped(ONE_STORE),
-        landlock: Landlock::NotStopped(ONE_STORE),
         ..Attempt::PLAIN
     },
     Attempt {
         name: "delete an object that is not its own",
         script: "rm -f $COMMON/objects/${PRECIOUS:0:2}/${PRECIOUS:2}",
         sign: Sign::Seen(|scene| scene.git(&format!("cat-file -t {}", scene.precious)).is_empty()),
-        full: Full::NotStopped(ONE_STORE),
-        landlock: Landlock::NotStopped(ONE_STORE),
         ..Attempt::PLAIN
     },
     Attempt {

@@ -108,7 +108,6 @@ fn expected(attempt: &Attempt, scene: &Scene) -> Expected {
     match scene.level() {
         Level::Full => match attempt.full {
             Full::Stopped => Expected::Stopped,
-            Full::NotStopped(_) => Expected::Success,
             Full::NotStoppedWithoutGroups(_) => succeeds_if(!scene.limits_hold_together()),
         },
         Level::Landlock => match attempt.landlock {

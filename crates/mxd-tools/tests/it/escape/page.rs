@@ -59,7 +59,6 @@ fn render() -> String {
 fn full(attempt: &Attempt) -> String {
     match attempt.full {
         Full::Stopped => "stopped".to_owned(),
-        Full::NotStopped(why) => format!("**not stopped**: {why}"),
         Full::NotStoppedWithoutGroups(why) => format!("**not stopped without control groups**: {why}"),
     }
 }
