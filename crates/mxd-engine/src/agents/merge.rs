@@ -35,14 +35,12 @@ impl Agents {
             .shown
             .look(|state| state.tree().get(child).map(|node| node.title.clone()).unwrap_or_default());
         let config = &self.surroundings().config;
-        let check = (!config.checks.is_empty())
-            .then(|| vec!["bash".into(), "-c".into(), config.checks.join(" && ").into()]);
         let request = Request {
             from,
             into,
             message: wish.message.unwrap_or_else(|| format!("Merge {title}\n\nTask-Id: {child}")),
             who: self.surroundings().repository.identity().await.map_err(|error| error.to_string())?,
-            check,
+            check: config.check_command(),
             scratch: self.parts().data.join("merges"),
             room: Watermark { bytes: config.disk_watermark, ..Watermark::default() },
         };

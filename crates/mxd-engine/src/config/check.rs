@@ -81,7 +81,7 @@ impl Found<'_> {
         }
         let Some(key) = keys::of_path(path) else { return };
         match key.repository {
-            Repository::May | Repository::MayLower => {}
+            Repository::MayAdd | Repository::MayLower => {}
             Repository::MayNot => self.add(pointer, Fault::NotTheRepositorys { narrower: None }),
             Repository::MayNarrow(words) => self.narrowed(key.path, pointer, value, words),
         }

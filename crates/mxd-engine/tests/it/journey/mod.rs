@@ -20,6 +20,7 @@ mod other_model;
 mod own_program;
 mod programs;
 mod reading;
+mod repository_checks;
 mod restarts;
 mod sampling;
 mod served;
