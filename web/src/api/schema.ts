@@ -392,6 +392,8 @@ export type MediaType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 export type Merge = {
   /** The message of the commit. */
   message?: string;
+  /** Accepts that it changes settings or hooks of the repository: the fingerprint that its refusal names. */
+  acceptSettings?: string;
 };
 
 export type MergeDone = {

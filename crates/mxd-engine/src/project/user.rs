@@ -4,7 +4,7 @@ use mxd_core::event::body::ToolCallId;
 use mxd_core::id::TaskId;
 
 use super::Project;
-use crate::agents::Merge;
+use crate::agents::{Merge, MergeRequest};
 use crate::config::Config;
 use crate::git::{self, Branch, Logged, RefError, Review};
 
@@ -21,8 +21,8 @@ pub enum LookError {
 
 impl Project {
     /// Merges the branch of a task into that of the task above, or into the branch the user works on.
-    pub async fn merge(&self, task: TaskId, message: Option<String>) -> Merge {
-        self.shared.agents.merge_for_user(task, message).await
+    pub async fn merge(&self, task: TaskId, request: MergeRequest) -> Merge {
+        self.shared.agents.merge_for_user(task, request).await
     }
 
     /// Lets a command that runs go on in the background; whether there was one.

@@ -25,6 +25,7 @@ mod restarts;
 mod sampling;
 mod served;
 mod servers;
+mod settings_merged;
 pub(crate) mod stage;
 mod steering;
 mod tree;
