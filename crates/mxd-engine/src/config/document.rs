@@ -124,6 +124,9 @@ pub struct AuthGroup {
     pub provider: ProviderName,
     /// The key for Anthropic.
     pub anthropic_api_key: Option<Secret>,
+    /// A token of a Claude subscription, in place of a key. Whether your plan allows its use by other programs is between you
+    /// and Anthropic.
+    pub claude_oauth_token: Option<Secret>,
     /// Another address than Anthropic's own.
     #[schemars(length(min = 1, max = MAX_NAME))]
     pub anthropic_base_url: Option<String>,

@@ -107,10 +107,6 @@ pub const KEYS: &[Key] = &[
 /// Keys of older versions that are not read any more, by the last part of their path, and what to do instead.
 pub(super) const LEFT_OVER: &[(&str, &str)] = &[
     (
-        "claudeOauthToken",
-        "Subscription tokens are not for other programs: make an API key and write `anthropicApiKey`.",
-    ),
-    (
         "openaiAccessToken",
         "Subscription tokens are not for other programs: make an API key and write `openaiApiKey`.",
     ),

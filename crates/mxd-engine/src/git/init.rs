@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::GitError;
 use super::files::Beneath;
+use super::identity::IdentityError;
 use super::repository::{Place, Repository};
 use super::run::{Call, Git};
 
@@ -51,6 +52,7 @@ const KITS: &[Kit] = &[
     },
     Kit { name: "npm", signs: &["package.json", "package-lock.json"], replaces: &[], command: NPM },
     Kit { name: "uv", signs: &["uv.lock"], replaces: &["pip"], command: "uv sync --frozen" },
+    Kit { name: "poetry", signs: &["poetry.lock"], replaces: &["pip"], command: POETRY },
     Kit {
         name: "pip",
         signs: &["requirements.txt", "pyproject.toml", "setup.py"],
@@ -64,9 +66,23 @@ const KITS: &[Kit] = &[
         replaces: &[],
         command: "mvn --batch-mode --quiet dependency:go-offline",
     },
+    Kit {
+        name: "gradle",
+        signs: &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
+        replaces: &[],
+        command: GRADLE,
+    },
+    Kit { name: "bundler", signs: &["Gemfile"], replaces: &[], command: BUNDLER },
 ];
 
 const NPM: &str = "if [ -f package-lock.json ]; then npm ci; else npm install; fi";
+
+const POETRY: &str = "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction";
+
+const GRADLE: &str = "if [ -f gradlew ]; then sh gradlew --quiet dependencies; else gradle --quiet dependencies; fi > /dev/null";
+
+const BUNDLER: &str = "bundle config set --local path vendor/bundle
+bundle install --quiet";
 
 const PIP: &str = "python3 -m venv .venv
 if [ -f requirements.txt ]; then .venv/bin/pip install --requirement requirements.txt
@@ -145,6 +161,48 @@ pub fn write_example(folder: &Path) -> Result<Example, GitError> {
         }
         Err(source) => Err(GitError::File { action: "write", path, source }),
     }
+}
+
+/// Why a file of ours was not committed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Nobody can be its author.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// Git does not take it now.
+    #[error("git did not commit {file}: {source}")]
+    Git {
+        /// Which file.
+        file: String,
+        /// What git said.
+        source: GitError,
+    },
+}
+
+/// Commits one file of the checkout as the user, and nothing else: what is staged stays staged. Whether there was
+/// something to commit.
+///
+/// # Errors
+///
+/// When git does not know the user, or refuses: because of a merge in progress, or because the file is ignored.
+pub async fn commit_file(repository: &Repository, file: &str, message: &str) -> Result<bool, CommitError> {
+    let failed = |source: GitError| CommitError::Git { file: file.to_owned(), source };
+    let Some(checkout) = repository.checkout() else { return Ok(false) };
+    let who = repository.identity().await?;
+    let turn = repository.turn().await;
+    let place = Place::Checkout(checkout);
+    repository.change(&turn, place, Call::new(["add", "--", file])).await.map_err(failed)?;
+    let changed = Call::new(["diff", "--cached", "--quiet", "--", file]).accepts(&[1]);
+    if repository.ask(place, changed).await.map_err(failed)?.code == 0 {
+        return Ok(false);
+    }
+    let commit = Call::new(["commit", "--quiet", "--no-verify", "--only", "-m", message, "--", file])
+        .env("GIT_AUTHOR_NAME", &who.name)
+        .env("GIT_AUTHOR_EMAIL", &who.email)
+        .env("GIT_COMMITTER_NAME", &who.name)
+        .env("GIT_COMMITTER_EMAIL", &who.email);
+    repository.change(&turn, place, commit).await.map_err(failed)?;
+    Ok(true)
 }
 
 /// Makes a folder a repository, with a branch `main` that has no commit.

@@ -209,7 +209,7 @@ fn keys_of_a_repository() -> Vec<&'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
     fn any_repository_beside_any_user_gives_no_more(
