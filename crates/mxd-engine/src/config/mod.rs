@@ -8,6 +8,7 @@ mod agent;
 pub(crate) mod beneath;
 mod check;
 mod document;
+mod environment;
 mod keys;
 mod layer;
 mod merge;
@@ -25,6 +26,7 @@ use serde_json::Value;
 
 pub use agent::{AgentModel, AgentModelError, ReachError, Role};
 pub use document::{AuthGroup, LogFormat, LogLevel, OpenAiWire, ProviderName};
+pub use environment::{FoundKey, found_keys};
 pub use keys::{KEYS, Key, Repository, defaults};
 pub use layer::{FILE, FOLDER, Layer, Origin, Places};
 pub use problem::{Fault, Problem, Problems};

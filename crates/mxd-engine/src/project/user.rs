@@ -6,7 +6,9 @@ use mxd_core::id::TaskId;
 use super::Project;
 use crate::agents::{Merge, MergeRequest};
 use crate::config::Config;
+use crate::git::init::{CommitError, ScriptChoice};
 use crate::git::{self, Branch, Logged, RefError, Review};
+use crate::readiness::{self, Readiness};
 
 /// Why git cannot be asked about a task.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +64,23 @@ impl Project {
         let repository = &self.shared.agents.surroundings().repository;
         let found = git::worktree::find(repository, task).map_err(RefError::from)?;
         Ok(git::review(repository, &found.ok_or(LookError::NoBranch)?).await?)
+    }
+
+    /// Whether it is ready for its first task, and what is missing.
+    pub async fn readiness(&self) -> Readiness {
+        let around = self.shared.agents.surroundings();
+        let root_budget = self.look(|state| state.tree().root().and_then(|root| root.task()?.budget_usd));
+        let (config, repository, keyring) = (&around.config, &around.repository, &around.keyring);
+        readiness::examine(readiness::Subject { config, repository, keyring, root_budget }).await
+    }
+
+    /// Writes and commits the set-up script that the user wants, unless there is one. Whether something was committed.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written or committed.
+    pub async fn set_up_script(&self, choice: ScriptChoice) -> Result<bool, CommitError> {
+        git::init::set_up_script(&self.shared.agents.surroundings().repository, choice).await
     }
 
     /// The settings it works with.
