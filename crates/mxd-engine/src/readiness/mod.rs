@@ -4,6 +4,7 @@ mod checks;
 
 use mxd_core::money::Usd;
 use mxd_core::tool::Quoted;
+use secrecy::ExposeSecret as _;
 
 pub use self::checks::detect_checks;
 use crate::config::{AgentModelError, Config, FoundKey, Role, found_keys};
@@ -94,7 +95,9 @@ pub(crate) struct Subject<'a> {
 /// Looks at all five.
 pub(crate) async fn examine(subject: Subject<'_>) -> Readiness {
     let folder = subject.repository.checkout().map(|checkout| checkout.folder.clone()).unwrap_or_default();
-    let found_keys = found_keys(|name| subject.keyring.get(name).is_some());
+    // A variable that is set to nothing holds no key.
+    let is_set = |name: &str| subject.keyring.get(name).is_some_and(|key| !key.expose_secret().is_empty());
+    let found_keys = found_keys(is_set);
     let detected_checks = detect_checks(&folder);
     let items = vec![
         model(subject.config, subject.keyring, &found_keys),
