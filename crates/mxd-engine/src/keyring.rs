@@ -51,7 +51,9 @@ impl Keyring {
     pub(crate) fn know_literals(&self, config: &Config) {
         for group in config.auth_groups.values() {
             for secret in
-                [&group.anthropic_api_key, &group.openai_api_key, &group.proxy].into_iter().flatten()
+                [&group.anthropic_api_key, &group.claude_oauth_token, &group.openai_api_key, &group.proxy]
+                    .into_iter()
+                    .flatten()
             {
                 if let Secret::Literal(secret) = secret {
                     self.vault.learn(secret.expose_secret());

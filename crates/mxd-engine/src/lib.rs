@@ -10,5 +10,6 @@ mod keyring;
 pub mod project;
 pub mod prompt;
 pub mod provision;
+pub mod readiness;
 
 pub use keyring::Keyring;

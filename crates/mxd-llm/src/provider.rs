@@ -34,6 +34,8 @@ pub struct ProviderConfig {
     pub base_url: String,
     /// The key; servers of one's own often want none.
     pub key: Option<SecretString>,
+    /// Whether the key is a token of a subscription, which Anthropic takes as a bearer token and not as a key.
+    pub is_bearer: bool,
     /// The address of a proxy to go through; it may hold a password.
     pub proxy: Option<SecretString>,
     /// How long to wait.
@@ -53,6 +55,7 @@ impl ProviderConfig {
             wire,
             base_url: wire.default_base_url().to_owned(),
             key,
+            is_bearer: false,
             proxy: None,
             timeouts: Timeouts::default(),
             backoff: Backoff::default(),
@@ -210,8 +213,10 @@ impl Inner {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Some(key) = &self.config.key {
             match self.config.wire {
-                Wire::Anthropic => secret_header(&mut headers, "x-api-key", key.expose_secret())?,
-                Wire::Responses | Wire::Chat => {
+                Wire::Anthropic if !self.config.is_bearer => {
+                    secret_header(&mut headers, "x-api-key", key.expose_secret())?
+                }
+                Wire::Anthropic | Wire::Responses | Wire::Chat => {
                     let value = SecretString::from(format!("Bearer {}", key.expose_secret()));
                     secret_header(&mut headers, "authorization", value.expose_secret())?;
                 }
@@ -219,6 +224,9 @@ impl Inner {
         }
         if self.config.wire == Wire::Anthropic {
             headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
+            if self.config.is_bearer {
+                headers.insert("anthropic-beta", HeaderValue::from_static("oauth-2025-04-20"));
+            }
         }
         Ok(Ask { method, url, headers, body })
     }

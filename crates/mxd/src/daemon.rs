@@ -48,6 +48,9 @@ impl Up {
         say::answer(as_json, &json!({ "url": daemon.base() }), || {
             format!("{GOOD}up{GOOD:#}  {}", daemon.base())
         });
+        if !as_json {
+            super::command::readiness::note_missing_model();
+        }
         if !self.no_open && !as_json {
             Page { daemon: &daemon, place: "/ui".to_owned() }.open().await;
         }

@@ -23,7 +23,9 @@ use clap::{Parser, Subcommand};
 
 use self::client::Failure;
 use self::command::scope::In;
-use self::command::{answer, auth, config, log, project, read, send, servers, sessions, steer, task, wait};
+use self::command::{
+    answer, auth, config, init, log, overview, project, read, send, servers, sessions, steer, task, wait,
+};
 
 /// The hidden argument that makes this binary the supervisor of a sandboxed process.
 const SANDBOX: &str = "__sandbox";
@@ -35,12 +37,13 @@ struct Cli {
     #[command(flatten)]
     scope: In,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 const EXAMPLES: &str = "\
 Examples:
   mxd demo                          what it is, in a minute, without a key
+  mxd                               where things stand, and the next step
   mxd up                            starts the daemon and opens the page
   mxd init && mxd send Add a --version flag, with a test
   mxd status                        the tree of tasks
@@ -55,8 +58,10 @@ enum Command {
     /// Writes to an agent: starts, steers or wakes it.
     #[command(visible_alias = "s")]
     Send(send::Send),
-    /// Makes a repository a project.
-    Init(project::Init),
+    /// Where things stand, and the next step; what `mxd` alone says.
+    Overview(overview::Overview),
+    /// Makes a repository a project, and sets it up.
+    Init(init::Init),
     /// Lists the projects.
     #[command(visible_alias = "ls")]
     List(project::List),
@@ -146,6 +151,8 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(misuse) => return usage(&misuse),
     };
+    // Without a command: where things stand.
+    let command = command.unwrap_or(Command::Overview(overview::Overview {}));
     match command {
         Command::Doctor(doctor) => doctor.run(&scope),
         Command::Run(run) => run.run(scope.json),
@@ -198,6 +205,7 @@ async fn talk(command: Command, scope: &In) -> Result<(), Failure> {
     match command {
         Command::Send(send) => send.run(scope).await,
         Command::Init(init) => init.run(scope).await,
+        Command::Overview(overview) => overview.run(scope).await,
         Command::List(list) => list.run(scope).await,
         Command::Relocate(relocate) => relocate.run(scope).await,
         Command::Remove(remove) => remove.run(scope).await,

@@ -151,6 +151,8 @@ export type CheckView = {
   blob?: string;
 };
 
+export type Choice = "example" | "nothing" | "text";
+
 /** A question of an agent. */
 export type ClarificationNeed = {
   taskId: string;
@@ -291,6 +293,11 @@ export type Found = {
   log: LogHit[];
 };
 
+export type FoundKeyView = {
+  variable: string;
+  provider: string;
+};
+
 export type GitCommit = {
   hash: string;
   message: string;
@@ -335,6 +342,8 @@ export type Interrupted = {
   /** Whether there was a turn to be broken off. */
   interrupted: boolean;
 };
+
+export type ItemState = "ready" | "optional" | "missing";
 
 /** Whose command. */
 export type KillWish = {
@@ -392,6 +401,8 @@ export type MediaType = "image/png" | "image/jpeg" | "image/gif" | "image/webp";
 export type Merge = {
   /** The message of the commit. */
   message?: string;
+  /** Accepts that it changes settings or hooks of the repository: the fingerprint that its refusal names. */
+  acceptSettings?: string;
 };
 
 export type MergeDone = {
@@ -539,6 +550,29 @@ export type Prune = {
   keepCount?: number;
 };
 
+export type ReadinessItemView = {
+  name: string;
+  state: ItemState;
+  /** The state in words. */
+  says: string;
+  /** What to do about it. */
+  nextStep?: string;
+};
+
+/** Whether a project is ready. */
+export type ReadinessView = {
+  /** Whether nothing is missing that tasks need. */
+  ready: boolean;
+  /** Five: `model`, `budget`, `git`, `setupHook` and `checks`. */
+  items: ReadinessItemView[];
+  /** Keys of providers that are set where the daemon runs, by the names of their variables. */
+  foundKeys: FoundKeyView[];
+  /** A set-up script for what the project is built with. */
+  exampleHook: string;
+  /** Commands by which the project seems to be tested. */
+  detectedChecks: string[];
+};
+
 export type Removed = {
   /** Where its data is. */
   kept: string;
@@ -589,6 +623,18 @@ export type SessionView = {
 
 export type Sessions = {
   sessions: SessionView[];
+};
+
+/** Which set-up script is wanted. */
+export type SetupHook = {
+  choice: Choice;
+  /** The script, when `choice` is `text`. */
+  text?: string;
+};
+
+export type SetupHookDone = {
+  /** Whether it was committed; not when there was one. */
+  committed: boolean;
 };
 
 export type Stats = {

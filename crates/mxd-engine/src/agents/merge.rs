@@ -1,6 +1,7 @@
 //! `merge_task`: the work of a task below arrives in the branch of the one above.
 
-use mxd_core::decide::Op;
+use mxd_core::decide::{Op, SessionOp};
+use mxd_core::event::body::ToolCallId;
 use mxd_core::id::TaskId;
 use mxd_core::message::{Message, Notice, NoticeTopic};
 use mxd_core::tool::orchestrator::MergeTask;
@@ -11,38 +12,75 @@ use tokio_util::sync::CancellationToken;
 use super::room::Place;
 use super::{Agents, errand};
 use crate::clock;
-use crate::git::merge::{self, Outcome as Merged, Request};
+use crate::git::merge::{self, Outcome as Merged, Request, SettingsChange, SettingsRule};
 use crate::git::space::Watermark;
 use crate::git::{Branch, Errand, Ran};
 
+/// What a merge came to, or that the user has to be asked first.
+pub(super) enum MergeEnd {
+    Settled(Outcome),
+    ChangesSettings(SettingsChange),
+}
+
+/// What the user is told who has to accept a change of settings.
+pub(super) fn settings_reason(change: &SettingsChange) -> String {
+    format!(
+        "settings of the repository: this merge changes {}, which holds for every later task and merge",
+        change.files
+    )
+}
+
 impl Agents {
-    pub(super) async fn merge(&self, task: TaskId, wish: MergeTask, stop: &CancellationToken) -> Outcome {
-        match self.try_merge(task, wish, stop).await {
-            Ok(outcome) => outcome,
-            Err(why) => Outcome::error(format!("Nothing was merged: {why}")),
+    /// Runs the call of an agent. What changes settings of the base branch waits for the user's word about exactly that.
+    pub(super) async fn run_merge(
+        &self,
+        task: TaskId,
+        (call, name): (ToolCallId, String),
+        (request, approved): (MergeTask, Option<String>),
+        stop: &CancellationToken,
+    ) {
+        match self.merge(task, (request, approved), stop).await {
+            MergeEnd::Settled(outcome) => self.settle(task, (call, name), (outcome, None)).await,
+            MergeEnd::ChangesSettings(change) => {
+                let rule = settings_reason(&change);
+                self.report(task, SessionOp::AskUser { call, rule, call_hash: change.fingerprint }).await;
+            }
+        }
+    }
+
+    /// Merges the branch of a task below. `accepted` is the change of settings that the user accepted.
+    pub(super) async fn merge(
+        &self,
+        task: TaskId,
+        (request, accepted): (MergeTask, Option<String>),
+        stop: &CancellationToken,
+    ) -> MergeEnd {
+        match self.try_merge(task, (request, accepted), stop).await {
+            Ok(end) => end,
+            Err(why) => MergeEnd::Settled(Outcome::error(format!("Nothing was merged: {why}"))),
         }
     }
 
     async fn try_merge(
         &self,
         task: TaskId,
-        wish: MergeTask,
+        (wish, accepted): (MergeTask, Option<String>),
         stop: &CancellationToken,
-    ) -> Result<Outcome, String> {
+    ) -> Result<MergeEnd, String> {
         let (child, from, into) = self.branches(task, &wish).await?;
         let title = self
             .parts()
             .shown
             .look(|state| state.tree().get(child).map(|node| node.title.clone()).unwrap_or_default());
         let config = &self.surroundings().config;
-        let check = (!config.checks.is_empty())
-            .then(|| vec!["bash".into(), "-c".into(), config.checks.join(" && ").into()]);
         let request = Request {
             from,
             into,
             message: wish.message.unwrap_or_else(|| format!("Merge {title}\n\nTask-Id: {child}")),
             who: self.surroundings().repository.identity().await.map_err(|error| error.to_string())?,
-            check,
+            check: config.check_command(),
+            // What arrives in the branch of another task arrives in the base branch with that one, and is asked then.
+            settings: if self.is_root(task) { SettingsRule::Accepted(accepted) } else { SettingsRule::Free },
             scratch: self.parts().data.join("merges"),
             room: Watermark { bytes: config.disk_watermark, ..Watermark::default() },
         };
@@ -106,8 +144,9 @@ impl Agents {
     }
 }
 
-fn in_words(title: &str, outcome: Merged) -> Outcome {
-    match outcome {
+fn in_words(title: &str, outcome: Merged) -> MergeEnd {
+    MergeEnd::Settled(match outcome {
+        Merged::ChangesSettings(change) => return MergeEnd::ChangesSettings(change),
         Merged::Merged(merged) => {
             let stat = merged.stat;
             let followed = merged
@@ -130,5 +169,5 @@ fn in_words(title: &str, outcome: Merged) -> Outcome {
             Outcome::error("Nothing was merged: the branch moved meanwhile. Call it again.".to_owned())
         }
         Merged::Blocked(blocked) => Outcome::error(format!("Nothing was merged: {blocked}")),
-    }
+    })
 }

@@ -48,7 +48,7 @@ pub use self::depot::SupplyError;
 use self::desk::Desk;
 pub(crate) use self::leftovers::Unwanted;
 pub use self::neighbours::{Neighbour, Neighbours};
-pub use self::user::Merge;
+pub use self::user::{Merge, MergeRequest};
 use crate::clock;
 use crate::config::Config;
 use crate::git::Repository;

@@ -7,7 +7,6 @@ use mxd_core::raw::RawJson;
 use mxd_core::tool::orchestrator::{Orchestrator, SearchLogs, SearchTasks};
 use mxd_store::Log;
 use mxd_tools::outcome::Outcome;
-use tokio_util::sync::CancellationToken;
 
 use super::Agents;
 
@@ -17,18 +16,12 @@ const GLIMPSE: usize = 400;
 const PAGE: usize = 512;
 
 impl Agents {
-    pub(super) async fn orchestrate(
-        &self,
-        task: TaskId,
-        (name, args): (&str, &RawJson),
-        stop: &CancellationToken,
-    ) -> Outcome {
+    pub(super) async fn orchestrate(&self, task: TaskId, (name, args): (&str, &RawJson)) -> Outcome {
         let request = match Orchestrator::parse(name, args.get()) {
             Ok(request) => request,
             Err(error) => return Outcome::error(error.for_model()),
         };
         match request {
-            Orchestrator::MergeTask(wish) => self.merge(task, wish, stop).await,
             Orchestrator::SearchTasks(wish) => self.search_tasks(&wish),
             Orchestrator::SearchLogs(wish) => self.search_logs(wish).await,
             Orchestrator::ListProjects(_) if self.is_root(task) => self.list_projects(),
@@ -46,7 +39,7 @@ impl Agents {
         }
     }
 
-    fn is_root(&self, task: TaskId) -> bool {
+    pub(super) fn is_root(&self, task: TaskId) -> bool {
         self.parts().shown.look(|state| state.tree().root().is_some_and(|root| root.id == task))
     }
 

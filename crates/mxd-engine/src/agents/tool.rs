@@ -44,7 +44,11 @@ impl Agents {
                 let told = Outcome::error(text::withheld(orchestrated));
                 return self.settle(task, (call, name), (told, None)).await;
             }
-            let outcome = self.orchestrate(task, (orchestrated, &made.input), &stop).await;
+            if let Ok(Orchestrator::MergeTask(request)) = Orchestrator::parse(orchestrated, made.input.get())
+            {
+                return self.run_merge(task, (call, name), (request, approved), &stop).await;
+            }
+            let outcome = self.orchestrate(task, (orchestrated, &made.input)).await;
             return self.settle(task, (call, name), (outcome, None)).await;
         }
         self.run_in_room(task, (call, name, made.input), (approved, stop)).await;
@@ -143,7 +147,7 @@ impl Agents {
         self.report(task, SessionOp::Settled(Settled { verdict, result })).await;
     }
 
-    async fn settle(
+    pub(super) async fn settle(
         &self,
         task: TaskId,
         call: (ToolCallId, String),

@@ -9,6 +9,16 @@ use mxd_tools::outcome::{Outcome, Part};
 use mxd_tools::shell::{CallId, Processes};
 
 use super::Agents;
+use super::merge::{MergeEnd, settings_reason};
+
+/// A merge that the user asks for.
+#[derive(Debug, Clone, Default)]
+pub struct MergeRequest {
+    /// The message of the commit.
+    pub message: Option<String>,
+    /// The fingerprint of the change of settings that the user accepts.
+    pub accepted_settings: Option<String>,
+}
 
 /// What became of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,19 +27,33 @@ pub enum Merge {
     Done(String),
     /// Nothing was merged; why, in words.
     Refused(String),
+    /// Nothing was merged: it changes settings or hooks, and the user has not accepted that.
+    ChangesSettings {
+        /// What it changes, in words.
+        why: String,
+        /// Names the change, for the user to accept exactly that.
+        fingerprint: String,
+    },
     /// Nothing is above the root.
     Nowhere,
 }
 
 impl Agents {
     /// Merges the branch of a task into that of the task above.
-    pub(crate) async fn merge_for_user(&self, task: TaskId, message: Option<String>) -> Merge {
+    pub(crate) async fn merge_for_user(&self, task: TaskId, request: MergeRequest) -> Merge {
         let above = self.parts().shown.look(|state| state.tree().task_above(task).map(|node| node.id));
         let Some(above) = above else {
             return Merge::Nowhere;
         };
-        let wish = MergeTask { task_id: TaskRef::from(task), message };
-        let outcome = self.merge(above, wish, &self.closing()).await;
+        let call = MergeTask { task_id: TaskRef::from(task), message: request.message };
+        let merged = self.merge(above, (call, request.accepted_settings), &self.closing()).await;
+        let outcome = match merged {
+            MergeEnd::Settled(outcome) => outcome,
+            MergeEnd::ChangesSettings(change) => {
+                let why = settings_reason(&change);
+                return Merge::ChangesSettings { why, fingerprint: change.fingerprint };
+            }
+        };
         let text = in_words(&outcome);
         if outcome.is_error { Merge::Refused(text) } else { Merge::Done(text) }
     }

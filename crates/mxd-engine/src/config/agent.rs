@@ -36,6 +36,7 @@ pub struct AgentModel {
     /// How hard it thinks; none leaves it to the model.
     pub effort: Option<Effort>,
     key: Option<(String, Secret)>,
+    is_bearer: bool,
     proxy: Option<(String, Secret)>,
 }
 
@@ -124,7 +125,9 @@ impl Config {
         let path = |member: &str| format!("authGroups.{name}.{member}");
         let (wire, base_url, member) = way(group);
         let key = match group.provider {
-            ProviderName::Anthropic => group.anthropic_api_key.clone(),
+            ProviderName::Anthropic => {
+                group.anthropic_api_key.clone().or_else(|| group.claude_oauth_token.clone())
+            }
             ProviderName::OpenAi => group.openai_api_key.clone(),
         };
         if key.is_none() && base_url == wire.default_base_url() {
@@ -137,6 +140,7 @@ impl Config {
             model,
             effort: self.effort,
             key: key.map(|key| (path(member), key)),
+            is_bearer: is_bearer(group),
             proxy: group.proxy.clone().map(|proxy| (path("proxy"), proxy)),
         })
     }
@@ -169,7 +173,10 @@ fn default_model(provider: ProviderName) -> &'static str {
 /// The protocol, the address, and what the key is called.
 fn way(group: &AuthGroup) -> (Wire, String, &'static str) {
     let (wire, base_url, member) = match (group.provider, group.wire, &group.openai_base_url) {
-        (ProviderName::Anthropic, _, _) => (Wire::Anthropic, &group.anthropic_base_url, "anthropicApiKey"),
+        (ProviderName::Anthropic, _, _) => {
+            let member = if is_bearer(group) { "claudeOauthToken" } else { "anthropicApiKey" };
+            (Wire::Anthropic, &group.anthropic_base_url, member)
+        }
         (ProviderName::OpenAi, Some(OpenAiWire::Chat), url) | (ProviderName::OpenAi, None, url @ Some(_)) => {
             (Wire::Chat, url, "openaiApiKey")
         }
@@ -178,6 +185,13 @@ fn way(group: &AuthGroup) -> (Wire, String, &'static str) {
         }
     };
     (wire, base_url.clone().unwrap_or_else(|| wire.default_base_url().to_owned()), member)
+}
+
+/// Whether a group is used with the token of a subscription and not with a key.
+fn is_bearer(group: &AuthGroup) -> bool {
+    group.provider == ProviderName::Anthropic
+        && group.anthropic_api_key.is_none()
+        && group.claude_oauth_token.is_some()
 }
 
 impl AgentModel {
@@ -196,6 +210,7 @@ impl AgentModel {
         };
         let mut config = ProviderConfig::new(self.wire, resolved(&self.key)?);
         config.base_url.clone_from(&self.base_url);
+        config.is_bearer = self.is_bearer;
         config.proxy = resolved(&self.proxy)?;
         Ok(config)
     }

@@ -19,10 +19,11 @@ use super::read::LayerFile;
 use super::secret::{REFERENCE, is_literal};
 
 /// The members of an auth group that are credentials.
-const SECRETS: [&str; 3] = ["anthropicApiKey", "openaiApiKey", "proxy"];
+pub(super) const SECRETS: [&str; 4] = ["anthropicApiKey", "claudeOauthToken", "openaiApiKey", "proxy"];
 
 /// The members of an auth group that belong to one provider.
-const OF_PROVIDER: [(&str, &str); 5] = [
+const OF_PROVIDER: [(&str, &str); 6] = [
+    ("claudeOauthToken", "anthropic"),
     ("anthropicApiKey", "anthropic"),
     ("anthropicBaseUrl", "anthropic"),
     ("openaiApiKey", "openai"),
@@ -81,7 +82,7 @@ impl Found<'_> {
         }
         let Some(key) = keys::of_path(path) else { return };
         match key.repository {
-            Repository::May | Repository::MayLower => {}
+            Repository::MayAdd | Repository::MayLower => {}
             Repository::MayNot => self.add(pointer, Fault::NotTheRepositorys { narrower: None }),
             Repository::MayNarrow(words) => self.narrowed(key.path, pointer, value, words),
         }
@@ -135,9 +136,14 @@ impl Found<'_> {
                     self.add(&below_pointer(&pointer, member), Fault::OtherProvider { provider });
                 }
             }
-            for (url, key) in [("anthropicBaseUrl", "anthropicApiKey"), ("openaiBaseUrl", "openaiApiKey")] {
+            if group.contains_key("anthropicApiKey") && group.contains_key("claudeOauthToken") {
+                let problem = "a group has a key or a token, not both".to_owned();
+                self.add(&below_pointer(&pointer, "claudeOauthToken"), Fault::Shape { problem });
+            }
+            for url in ["anthropicBaseUrl", "openaiBaseUrl"] {
                 let Some(text) = group.get(url).and_then(Value::as_str) else { continue };
-                if let Err(fault) = check_url(text, group.contains_key(key)) {
+                let has_key = SECRETS.iter().any(|key| *key != "proxy" && group.contains_key(*key));
+                if let Err(fault) = check_url(text, has_key) {
                     self.add(&below_pointer(&pointer, url), fault);
                 }
             }
@@ -294,6 +300,14 @@ fn check_url(text: &str, has_key: bool) -> Result<(), Fault> {
 pub(super) fn together(files: &[LayerFile]) -> Vec<Problem> {
     let mut problems = raised(files);
     problems.extend(replaced(files));
+    problems.extend(unknown_groups(files));
+    problems.extend(open_to_all(files));
+    problems
+}
+
+/// Groups that are named and do not exist.
+pub(super) fn unknown_groups(files: &[LayerFile]) -> Vec<Problem> {
+    let mut problems = Vec::new();
     let groups = |file: &LayerFile| -> Vec<String> {
         let groups = file.value.get("authGroups").and_then(Value::as_object);
         groups.map(|groups| groups.keys().cloned().collect()).unwrap_or_default()
@@ -309,7 +323,28 @@ pub(super) fn together(files: &[LayerFile]) -> Vec<Problem> {
             }
         }
     }
-    problems.extend(open_to_all(files));
+    problems
+}
+
+/// Models that are chosen and that nothing is known about. A file with one is read all the same: the model may have been
+/// known to another version of this program.
+pub(super) fn unknown_models(files: &[LayerFile]) -> Vec<Problem> {
+    let Ok(mut known) = Models::built_in() else { return Vec::new() };
+    for file in files {
+        let own = file.value.get("models").map(Value::to_string);
+        if let Some(Ok(own)) = own.map(|own| Models::parse_overrides(&own)) {
+            known = known.with(own);
+        }
+    }
+    let mut problems = Vec::new();
+    for file in files {
+        for key in ["model", "childModel"] {
+            let chosen = file.value.get(key).and_then(Value::as_str);
+            if chosen.is_some_and(|name| known.get(name).is_err()) {
+                problems.push(file.problem(&format!("/{key}"), Fault::UnknownModel));
+            }
+        }
+    }
     problems
 }
 

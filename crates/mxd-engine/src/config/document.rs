@@ -69,19 +69,21 @@ pub(super) struct Document {
     /// Who has to have signed the manifest, each as `did:key:…`: one of them is enough. Without this it need not be signed.
     #[schemars(length(min = 1, max = MAX_ENTRIES), inner(length(min = 1, max = MAX_NAME)))]
     pub(super) manifest_signers: Option<Vec<String>>,
-    /// Folders with skills, relative to the repository.
+    /// Folders with skills, relative to the repository. Those that the repository names come after yours; of two skills with
+    /// the same name the first counts.
     #[schemars(length(max = MAX_ENTRIES), inner(length(min = 1, max = MAX_NAME)))]
     pub(super) skills: Option<Vec<String>>,
     /// Which calls run, which wait for your word and which do not run.
     #[schemars(schema_with = "approvals_schema")]
     pub(super) approvals: serde_json::Map<String, Value>,
-    /// Commands that have to succeed on a merged tree before a branch moves, such as `cargo test`.
+    /// Commands that have to succeed on a merged tree before a branch moves, such as `cargo test`. Each runs in a shell of
+    /// its own, one after the other. Those of the repository run after yours and never replace them.
     #[schemars(length(max = MAX_CHECKS), inner(length(min = 1, max = CHECK_BYTES)))]
     pub(super) checks: Option<Vec<String>>,
     /// What commands of agents may touch.
     pub(super) sandbox: SandboxPart,
     /// Files that git does not track and that are carried into every worktree, as globs relative to the repository, such
-    /// as `.env` or `config/*.local.json`.
+    /// as `.env` or `config/*.local.json`. Agents read what is carried along, so only you can name it.
     #[schemars(length(max = MAX_ENTRIES), inner(length(min = 1, max = MAX_NAME)))]
     pub(super) include: Option<Vec<String>>,
     /// Bytes that have to be free on the disk before another worktree is made.
@@ -122,6 +124,9 @@ pub struct AuthGroup {
     pub provider: ProviderName,
     /// The key for Anthropic.
     pub anthropic_api_key: Option<Secret>,
+    /// A token of a Claude subscription, in place of a key. Whether your plan allows its use by other programs is between you
+    /// and Anthropic.
+    pub claude_oauth_token: Option<Secret>,
     /// Another address than Anthropic's own.
     #[schemars(length(min = 1, max = MAX_NAME))]
     pub anthropic_base_url: Option<String>,

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 /// What the repository may say about a key. It arrives with every clone, so its author is not the one who pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repository {
-    /// Whatever it likes.
-    May,
+    /// More of it, beside what the user says: the more of it there is, the less agents may do without being checked.
+    MayAdd,
     /// Only less than what holds without it.
     MayLower,
     /// Only what takes something away; the words say what.
@@ -28,6 +28,8 @@ pub(super) enum Merge {
     Append,
     /// All of them together; of two with the same `name` that of the stronger layer.
     ByName,
+    /// Of the user's layers the stronger one wins, and behind it stands what the repository adds.
+    RepositoryBehind,
 }
 
 /// One key.
@@ -44,8 +46,8 @@ const fn key(path: &'static str, repository: Repository, merge: Merge) -> Key {
     Key { path, repository, merge }
 }
 
-use Merge::{Append, ByName, Members, Replace};
-use Repository::{May, MayLower, MayNarrow, MayNot};
+use Merge::{Append, ByName, Members, Replace, RepositoryBehind};
+use Repository::{MayAdd, MayLower, MayNarrow, MayNot};
 
 /// All keys, in the order in which they are explained.
 pub const KEYS: &[Key] = &[
@@ -67,19 +69,20 @@ pub const KEYS: &[Key] = &[
     // A manifest says which credentials go to which server, so the user has to choose it.
     key("manifest", MayNot, Replace),
     key("manifestSigners", MayNot, Replace),
-    key("skills", May, Replace),
+    key("skills", MayAdd, RepositoryBehind),
     key("approvals.rules", MayNarrow("only rules that deny"), ByName),
     key("approvals.fallback", MayNot, Members),
-    key("checks", May, Replace),
+    key("checks", MayAdd, RepositoryBehind),
     key("sandbox.mode", MayNot, Replace),
     key("sandbox.network.allow", MayNot, Replace),
     key("sandbox.network.allowPrivate", MayNot, Replace),
-    key("sandbox.network.deny", May, Append),
+    key("sandbox.network.deny", MayAdd, Append),
     key("sandbox.read", MayNot, Replace),
     key("sandbox.write", MayNot, Replace),
     key("sandbox.memoryMb", MayNot, Replace),
     key("sandbox.processes", MayNot, Replace),
-    key("include", May, Replace),
+    // It carries files that git does not track, such as `.env`, to agents.
+    key("include", MayNot, Replace),
     key("diskWatermark", MayNot, Replace),
     key("compaction.bufferRatio", MayNot, Replace),
     key("compaction.countMarginTokens", MayNot, Replace),
@@ -103,10 +106,6 @@ pub const KEYS: &[Key] = &[
 
 /// Keys of older versions that are not read any more, by the last part of their path, and what to do instead.
 pub(super) const LEFT_OVER: &[(&str, &str)] = &[
-    (
-        "claudeOauthToken",
-        "Subscription tokens are not for other programs: make an API key and write `anthropicApiKey`.",
-    ),
     (
         "openaiAccessToken",
         "Subscription tokens are not for other programs: make an API key and write `openaiApiKey`.",

@@ -18,7 +18,7 @@ pub enum Layer {
     /// The user's own, for all projects.
     User,
     /// The repository's, which is committed and arrives with every clone. It is written by whoever can write to the
-    /// repository, so it says nothing about money, credentials, hosts or the sandbox.
+    /// repository, so with it agents may do no more than without it: it lowers limits, denies, and adds checks.
     Repository,
     /// The user's own, for one project.
     Project,

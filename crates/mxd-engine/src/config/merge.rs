@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::keys::{self, Merge};
-use super::layer::Origin;
+use super::keys::{self, KEYS, Merge};
+use super::layer::{Layer, Origin};
 use super::read::LayerFile;
 
 /// All layers in one, and the origin of each key or member of a key.
@@ -21,6 +21,9 @@ pub(super) fn merge(files: &[LayerFile]) -> Merged {
     merged.add("", &keys::defaults(), &Origin::Default);
     for file in files {
         merged.add("", &file.value, &Origin::file(file.layer, &file.file));
+    }
+    if let Some(repository) = files.iter().find(|file| file.layer == Layer::Repository) {
+        merged.add_behind(repository);
     }
     merged
 }
@@ -50,7 +53,28 @@ impl Merged {
                 }
                 self.put(&[path], Value::Array(all), (path.to_owned(), origin));
             }
+            // It is added when the layers of the user are known.
+            (_, Some(Merge::RepositoryBehind)) if origin.layer() == Some(Layer::Repository) => {}
             (value, _) => self.put(&[path], value.clone(), (path.to_owned(), origin)),
+        }
+    }
+
+    /// Adds what the repository may put behind the lists of the user, each element once.
+    fn add_behind(&mut self, repository: &LayerFile) {
+        for key in KEYS.iter().filter(|key| key.merge == Merge::RepositoryBehind) {
+            let pointer = format!("/{}", key.path.replace('.', "/"));
+            let Some(Value::Array(added)) = repository.value.pointer(&pointer) else { continue };
+            let mut all = self.list(key.path);
+            for element in added {
+                if !all.contains(element) {
+                    all.push(element.clone());
+                }
+            }
+            // Where the user says something, that is where the list comes from: it stands first.
+            let is_default = self.origins.get(key.path).is_none_or(|origin| *origin == Origin::Default);
+            let repository = Origin::file(repository.layer, &repository.file);
+            let origin = if is_default { repository } else { self.origins[key.path].clone() };
+            self.put(&[key.path], Value::Array(all), (key.path.to_owned(), &origin));
         }
     }
 

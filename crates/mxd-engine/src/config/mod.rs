@@ -8,6 +8,7 @@ mod agent;
 pub(crate) mod beneath;
 mod check;
 mod document;
+mod environment;
 mod keys;
 mod layer;
 mod merge;
@@ -25,6 +26,7 @@ use serde_json::Value;
 
 pub use agent::{AgentModel, AgentModelError, ReachError, Role};
 pub use document::{AuthGroup, LogFormat, LogLevel, OpenAiWire, ProviderName};
+pub use environment::{FoundKey, found_keys};
 pub use keys::{KEYS, Key, Repository, defaults};
 pub use layer::{FILE, FOLDER, Layer, Origin, Places};
 pub use problem::{Fault, Problem, Problems};
@@ -111,9 +113,7 @@ pub fn shown(places: &Places, layer: Layer) -> Result<Value, Problems> {
     Problems::check(problems.into_iter().filter(|problem| problem.layer == layer).collect())?;
     let file = files.into_iter().find(|file| file.layer == layer);
     let mut document = file.map_or_else(|| Value::Object(serde_json::Map::new()), |file| file.value);
-    hide_members(&mut document, "authGroups", |name| {
-        matches!(name, "anthropicApiKey" | "openaiApiKey" | "proxy")
-    });
+    hide_members(&mut document, "authGroups", |name| check::SECRETS.contains(&name));
     for part in ["env", "headers"] {
         for server in document.get_mut("mcpServers").and_then(Value::as_object_mut).into_iter().flatten() {
             server.1.get_mut(part).and_then(Value::as_object_mut).into_iter().flatten().for_each(
@@ -149,7 +149,7 @@ fn masked(path: &str, mut value: Value) -> Value {
         && let Value::Object(members) = &mut value
     {
         for (name, member) in members {
-            let is_secret = matches!(name.as_str(), "anthropicApiKey" | "openaiApiKey" | "proxy");
+            let is_secret = check::SECRETS.contains(&name.as_str());
             if is_secret && member.as_str().is_some_and(secret::is_literal) {
                 *member = Value::String("[secret]".to_owned());
             }

@@ -75,6 +75,8 @@ pub enum Fault {
     PlainHttp,
     #[error("there is no auth group of this name")]
     UnknownGroup { known: String },
+    #[error("nothing is known about a model of this name, neither its window nor its price")]
+    UnknownModel,
     #[error("it does not go with the provider {provider}")]
     OtherProvider { provider: &'static str },
     #[error("it leads out of the repository")]
@@ -128,6 +130,9 @@ impl Fault {
                 "Add one with `mxd config auth add`; there is none yet."
             }
             Self::UnknownGroup { known } => return format!("Name one of {known}, or add it."),
+            Self::UnknownModel => {
+                "Correct the name, or say first what is known about it: `mxd config model add NAME --window TOKENS`."
+            }
             Self::OtherProvider { .. } => "Remove it, or name the other provider.",
             Self::LeadsOut => "Give a path below the repository, without `..` and without `/` in front.",
             Self::NotAbsolute => "Give the whole path, from `/` on.",

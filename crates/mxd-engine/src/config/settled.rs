@@ -1,6 +1,7 @@
 //! What holds: the configuration as values of the types that the rest of the program works with.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -81,6 +82,21 @@ pub struct Config {
     /// Whether the project is the program that runs it.
     pub self_bootstrap: bool,
     pub(super) merged: Merged,
+}
+
+impl Config {
+    /// The command that runs all checks, the first one that fails ending it; nothing when there are none.
+    ///
+    /// Each check is an argument and has a shell of its own: joined into one text, a check such as `x || true` would
+    /// change what the others mean.
+    pub(crate) fn check_command(&self) -> Option<Vec<OsString>> {
+        const RUN_EACH: &str = r#"for check in "$@"; do
+            bash -c "$check" || { code=$?; printf 'This check failed: %s\n' "$check" >&2; exit "$code"; }
+        done"#;
+        let fixed = ["bash", "-c", RUN_EACH, "checks"].map(OsString::from);
+        let checks = self.checks.iter().map(OsString::from);
+        (!self.checks.is_empty()).then(|| fixed.into_iter().chain(checks).collect())
+    }
 }
 
 /// A server of the configuration, and who put it there: one that came with the repository was not chosen by the user.

@@ -120,6 +120,7 @@ fn change(places: &Places, layer: Layer, edit: impl FnOnce(&mut Value)) -> Resul
     Problems::check(problems.into_iter().filter(|problem| problem.layer == layer).collect())
         .map_err(WriteError::Refused)?;
     let mode = read_mode(&file, layer).map_err(failed("read"))?;
+    let known = unknown_names(&files);
     let mut changed = match files.iter().position(|file| file.layer == layer) {
         Some(index) => files.remove(index),
         None => {
@@ -129,7 +130,29 @@ fn change(places: &Places, layer: Layer, edit: impl FnOnce(&mut Value)) -> Resul
     edit(&mut changed.value);
     changed.text = format!("{:#}\n", changed.value);
     changed.mode = (layer != Layer::Repository).then_some(mode);
-    verify(changed, files, &file, mode)?.publish().map_err(failed("written"))
+    verify(changed, (files, known), &file, mode)?.publish().map_err(failed("written"))
+}
+
+/// A group or a model that is named and not known.
+struct UnknownName {
+    name: Option<Value>,
+    problem: Problem,
+}
+
+impl UnknownName {
+    fn is_same(&self, other: &Self) -> bool {
+        let place = |one: &Self| (one.problem.layer, one.problem.path.clone());
+        self.name == other.name && place(self) == place(other)
+    }
+}
+
+fn unknown_names(files: &[LayerFile]) -> Vec<UnknownName> {
+    let problems = check::unknown_groups(files).into_iter().chain(check::unknown_models(files));
+    let named = |problem: Problem| {
+        let file = files.iter().find(|file| file.layer == problem.layer);
+        UnknownName { name: file.and_then(|file| file.value.get(&problem.path)).cloned(), problem }
+    };
+    problems.map(named).collect()
 }
 
 /// A new text for a file, found good.
@@ -141,7 +164,7 @@ struct Verified {
 
 fn verify(
     changed: LayerFile,
-    others: Vec<LayerFile>,
+    (others, known): (Vec<LayerFile>, Vec<UnknownName>),
     file: &Path,
     mode: u32,
 ) -> Result<Verified, WriteError> {
@@ -154,12 +177,14 @@ fn verify(
         let mut all = others;
         all.push(changed);
         all.sort_by_key(|file| file.layer);
-        // A group can be named before it is added, by whoever writes both.
-        let pending = |problem: &Problem| matches!(problem.fault, Fault::UnknownGroup { .. });
+        let is_name = |problem: &Problem| matches!(problem.fault, Fault::UnknownGroup { .. });
         problems = check::together(&all)
             .into_iter()
-            .filter(|problem| problem.layer == layer && !pending(problem))
+            .filter(|problem| problem.layer == layer && !is_name(problem))
             .collect();
+        // A name that was wrong before keeps nobody from changing something else.
+        let is_new = |name: &UnknownName| !known.iter().any(|known| known.is_same(name));
+        problems.extend(unknown_names(&all).into_iter().filter(is_new).map(|name| name.problem));
     }
     Problems::check(problems).map_err(WriteError::Refused)?;
     Ok(Verified { file: file.to_owned(), text, mode })

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::GitError;
 use super::files::Beneath;
+use super::identity::IdentityError;
 use super::repository::{Place, Repository};
 use super::run::{Call, Git};
 
@@ -51,6 +52,7 @@ const KITS: &[Kit] = &[
     },
     Kit { name: "npm", signs: &["package.json", "package-lock.json"], replaces: &[], command: NPM },
     Kit { name: "uv", signs: &["uv.lock"], replaces: &["pip"], command: "uv sync --frozen" },
+    Kit { name: "poetry", signs: &["poetry.lock"], replaces: &["pip"], command: POETRY },
     Kit {
         name: "pip",
         signs: &["requirements.txt", "pyproject.toml", "setup.py"],
@@ -64,9 +66,23 @@ const KITS: &[Kit] = &[
         replaces: &[],
         command: "mvn --batch-mode --quiet dependency:go-offline",
     },
+    Kit {
+        name: "gradle",
+        signs: &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
+        replaces: &[],
+        command: GRADLE,
+    },
+    Kit { name: "bundler", signs: &["Gemfile"], replaces: &[], command: BUNDLER },
 ];
 
 const NPM: &str = "if [ -f package-lock.json ]; then npm ci; else npm install; fi";
+
+const POETRY: &str = "POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction";
+
+const GRADLE: &str = "if [ -f gradlew ]; then sh gradlew --quiet dependencies; else gradle --quiet dependencies; fi > /dev/null";
+
+const BUNDLER: &str = "bundle config set --local path vendor/bundle
+bundle install --quiet";
 
 const PIP: &str = "python3 -m venv .venv
 if [ -f requirements.txt ]; then .venv/bin/pip install --requirement requirements.txt
@@ -74,10 +90,18 @@ else .venv/bin/pip install --editable .; fi";
 
 const HEAD: &str = "#!/usr/bin/env bash
 # Makes a new worktree ready for an agent. It runs in the worktree, inside the sandbox; $1 is the worktree's path.
-# When it fails, the worktree is not used.
-#
-# This is an example. Read it, save it as setup_worktree.sh, and commit it: worktrees run the committed one.
-set -euo pipefail
+# When it fails, the worktree is not used. Worktrees run the committed one.
+";
+
+const EXAMPLE_NOTE: &str = "#
+# This is an example. Read it, save it as setup_worktree.sh, and commit it.
+";
+
+const STRICT: &str = "set -euo pipefail
+";
+
+const NOTHING_TO_DO: &str = "
+# Nothing has to be set up here.
 ";
 
 const NOTHING: &str = "
@@ -115,11 +139,20 @@ fn kits(folder: &Path) -> Vec<&'static Kit> {
     found.iter().copied().filter(|kit| !replaced(kit)).collect()
 }
 
-/// The text of the example.
+/// The text of a set-up script for what the project is built with.
 #[must_use]
 pub fn script(folder: &Path) -> String {
+    format!("{HEAD}{STRICT}{}", steps(folder))
+}
+
+/// The text of the example, which says what to do with it.
+fn example(folder: &Path) -> String {
+    format!("{HEAD}{EXAMPLE_NOTE}{STRICT}{}", steps(folder))
+}
+
+fn steps(folder: &Path) -> String {
     let kits = kits(folder);
-    let mut text = HEAD.to_owned();
+    let mut text = String::new();
     if kits.is_empty() {
         text.push_str(NOTHING);
     }
@@ -138,13 +171,121 @@ pub fn write_example(folder: &Path) -> Result<Example, GitError> {
     let path = folder.join(EXAMPLE);
     let kits = detect(folder);
     let made = Beneath::new(folder).and_then(|files| files.create(Path::new(EXAMPLE), 0o666));
-    match made.and_then(|mut file| io::Write::write_all(&mut file, script(folder).as_bytes())) {
+    match made.and_then(|mut file| io::Write::write_all(&mut file, example(folder).as_bytes())) {
         Ok(()) => Ok(Example::Written { path, kits }),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && fs::symlink_metadata(&path).is_ok() => {
             Ok(Example::Kept { path })
         }
         Err(source) => Err(GitError::File { action: "write", path, source }),
     }
+}
+
+/// Which set-up script a user wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScriptChoice {
+    /// The one that was made for what the project is built with.
+    Example,
+    /// One that does nothing: nothing has to be set up.
+    Nothing,
+    /// This one.
+    Text(String),
+}
+
+/// How the set-up script of a repository is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScriptState {
+    /// The branch that is checked out has it.
+    Committed,
+    /// It is a file of the checkout alone.
+    NotCommitted,
+    /// There is none.
+    Missing,
+}
+
+/// How the set-up script of a repository is.
+///
+/// # Errors
+///
+/// When git fails.
+pub async fn script_state(repository: &Repository) -> Result<ScriptState, GitError> {
+    let Some(checkout) = repository.checkout() else { return Ok(ScriptState::Missing) };
+    let call = Call::new(["cat-file", "-e", &format!("HEAD:{SCRIPT}")]).accepts(&[1, 128]);
+    if repository.ask(Place::Checkout(checkout), call).await?.code == 0 {
+        return Ok(ScriptState::Committed);
+    }
+    let is_there = checkout.folder.join(SCRIPT).is_file();
+    Ok(if is_there { ScriptState::NotCommitted } else { ScriptState::Missing })
+}
+
+/// Writes the set-up script that the user wants and commits it. A script that is there is not written over, only
+/// committed. Whether something was committed.
+///
+/// # Errors
+///
+/// When it cannot be written or committed.
+pub async fn set_up_script(repository: &Repository, choice: ScriptChoice) -> Result<bool, CommitError> {
+    let Some(checkout) = repository.checkout() else { return Ok(false) };
+    let failed = |source: GitError| CommitError::Git { file: SCRIPT.to_owned(), source };
+    if script_state(repository).await.map_err(failed)? == ScriptState::Committed {
+        return Ok(false);
+    }
+    // Who cannot commit shall not be left with half of it.
+    repository.identity().await?;
+    let folder = &checkout.folder;
+    let text = match choice {
+        ScriptChoice::Example => script(folder),
+        ScriptChoice::Nothing => format!("{HEAD}{NOTHING_TO_DO}"),
+        ScriptChoice::Text(text) => text,
+    };
+    let made = Beneath::new(folder).and_then(|files| files.create(Path::new(SCRIPT), 0o777));
+    match made.and_then(|mut file| io::Write::write_all(&mut file, text.as_bytes())) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(failed(GitError::file("write", &folder.join(SCRIPT))(error))),
+    }
+    commit_file(repository, SCRIPT, "Add the set-up script for worktrees").await
+}
+
+/// Why a file of ours was not committed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// Nobody can be its author.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// Git does not take it now.
+    #[error("git did not commit {file}: {source}")]
+    Git {
+        /// Which file.
+        file: String,
+        /// What git said.
+        source: GitError,
+    },
+}
+
+/// Commits one file of the checkout as the user, and nothing else: what is staged stays staged. Whether there was
+/// something to commit.
+///
+/// # Errors
+///
+/// When git does not know the user, or refuses: because of a merge in progress, or because the file is ignored.
+pub async fn commit_file(repository: &Repository, file: &str, message: &str) -> Result<bool, CommitError> {
+    let failed = |source: GitError| CommitError::Git { file: file.to_owned(), source };
+    let Some(checkout) = repository.checkout() else { return Ok(false) };
+    let who = repository.identity().await?;
+    let turn = repository.turn().await;
+    let place = Place::Checkout(checkout);
+    repository.change(&turn, place, Call::new(["add", "--", file])).await.map_err(failed)?;
+    let changed = Call::new(["diff", "--cached", "--quiet", "--", file]).accepts(&[1]);
+    if repository.ask(place, changed).await.map_err(failed)?.code == 0 {
+        return Ok(false);
+    }
+    let commit = Call::new(["commit", "--quiet", "--no-verify", "--only", "-m", message, "--", file])
+        .env("GIT_AUTHOR_NAME", &who.name)
+        .env("GIT_AUTHOR_EMAIL", &who.email)
+        .env("GIT_COMMITTER_NAME", &who.name)
+        .env("GIT_COMMITTER_EMAIL", &who.email);
+    repository.change(&turn, place, commit).await.map_err(failed)?;
+    Ok(true)
 }
 
 /// Makes a folder a repository, with a branch `main` that has no commit.

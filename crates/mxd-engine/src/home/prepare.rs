@@ -98,6 +98,13 @@ async fn set_up_script(
         ));
     }
     match repository.head().await? {
+        Head::Branch { .. } if folder.join(git::init::EXAMPLE).is_file() => {
+            // It is there for everybody who works on the repository, so it is committed; what is not, still helps here.
+            let message = "Add an example of a set-up script for worktrees";
+            if let Err(error) = git::init::commit_file(repository, git::init::EXAMPLE, message).await {
+                notes.push(format!("{} is not committed: {error}.", git::init::EXAMPLE));
+            }
+        }
         Head::Branch { .. } => {}
         Head::Unborn { branch } => notes.push(format!("{branch} has no commit yet: tasks start from one.")),
         Head::Detached { .. } => notes.push("No branch is checked out: tasks start from one.".to_owned()),

@@ -4,9 +4,11 @@ use mxd_core::event::body::ToolCallId;
 use mxd_core::id::TaskId;
 
 use super::Project;
-use crate::agents::Merge;
+use crate::agents::{Merge, MergeRequest};
 use crate::config::Config;
+use crate::git::init::{CommitError, ScriptChoice};
 use crate::git::{self, Branch, Logged, RefError, Review};
+use crate::readiness::{self, Readiness};
 
 /// Why git cannot be asked about a task.
 #[derive(Debug, thiserror::Error)]
@@ -21,8 +23,8 @@ pub enum LookError {
 
 impl Project {
     /// Merges the branch of a task into that of the task above, or into the branch the user works on.
-    pub async fn merge(&self, task: TaskId, message: Option<String>) -> Merge {
-        self.shared.agents.merge_for_user(task, message).await
+    pub async fn merge(&self, task: TaskId, request: MergeRequest) -> Merge {
+        self.shared.agents.merge_for_user(task, request).await
     }
 
     /// Lets a command that runs go on in the background; whether there was one.
@@ -62,6 +64,23 @@ impl Project {
         let repository = &self.shared.agents.surroundings().repository;
         let found = git::worktree::find(repository, task).map_err(RefError::from)?;
         Ok(git::review(repository, &found.ok_or(LookError::NoBranch)?).await?)
+    }
+
+    /// Whether it is ready for its first task, and what is missing.
+    pub async fn readiness(&self) -> Readiness {
+        let around = self.shared.agents.surroundings();
+        let root_budget = self.look(|state| state.tree().root().and_then(|root| root.task()?.budget_usd));
+        let (config, repository, keyring) = (&around.config, &around.repository, &around.keyring);
+        readiness::examine(readiness::Subject { config, repository, keyring, root_budget }).await
+    }
+
+    /// Writes and commits the set-up script that the user wants, unless there is one. Whether something was committed.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written or committed.
+    pub async fn set_up_script(&self, choice: ScriptChoice) -> Result<bool, CommitError> {
+        git::init::set_up_script(&self.shared.agents.surroundings().repository, choice).await
     }
 
     /// The settings it works with.

@@ -100,6 +100,20 @@ async fn each_wire_asks_at_its_place_with_its_key() {
 }
 
 #[tokio::test]
+async fn a_token_of_a_subscription_goes_as_a_bearer_and_not_as_a_key() {
+    let mut server =
+        Server::start(vec![vec![streaming(), Step::Send(stream(Wire::Anthropic, "text"))]]).await;
+    let mut config = config(Wire::Anthropic, &server);
+    config.is_bearer = true;
+    let (_, error) = collect(config).await;
+    assert_eq!(error, None);
+    let (head, _) = server.request().await;
+    assert!(head.contains(&format!("authorization: bearer {KEY}")), "{head}");
+    assert!(head.contains("anthropic-beta: oauth-2025-04-20"), "{head}");
+    assert!(!head.contains("x-api-key"), "{head}");
+}
+
+#[tokio::test]
 async fn what_can_pass_is_asked_again_and_told() {
     let overloaded = r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
     let scripts = vec![

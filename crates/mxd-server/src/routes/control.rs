@@ -4,7 +4,7 @@ use axum::extract::State;
 use mxd_core::decide::{Actor, Op, Refusal, SessionOp};
 use mxd_core::id::TaskId;
 use mxd_core::message::{Compact, Message};
-use mxd_engine::agents::Merge as Merged;
+use mxd_engine::agents::{Merge as Merged, MergeRequest};
 use mxd_engine::project::{Project, Receipt, WishError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -105,6 +105,9 @@ struct Merge {
     /// The message of the commit.
     #[serde(default)]
     message: Option<String>,
+    /// Accepts that it changes settings or hooks of the repository: the fingerprint that its refusal names.
+    #[serde(default)]
+    accept_settings: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -186,7 +189,14 @@ async fn clear(State(app): State<App>, at: At) -> Answer<Given<Acted>> {
 
 async fn merge(State(app): State<App>, at: At, Input(wish): Input<Merge>) -> Answer<Given<MergeDone>> {
     let (project, task) = located(&app, &at).await?;
-    match project.merge(task, wish.message).await {
+    let request = MergeRequest { message: wish.message, accepted_settings: wish.accept_settings };
+    match project.merge(task, request).await {
+        Merged::ChangesSettings { why, fingerprint } => {
+            let hint = format!(
+                "Look at what it changes, then merge it with `acceptSettings` (`mxd merge --accept-settings`) {fingerprint}."
+            );
+            Err(Fault::conflict("changes_settings", format!("Nothing was merged: {why}")).hint(hint))
+        }
         Merged::Done(report) => Ok(Given(MergeDone { report })),
         Merged::Refused(why) => Err(Fault::conflict("not_merged", why)
             .hint("Have the task resolve it on its branch, then merge again.")),

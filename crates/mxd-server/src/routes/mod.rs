@@ -10,6 +10,7 @@ mod events;
 mod messages;
 mod money;
 mod projects;
+mod readiness;
 mod search;
 mod servers;
 mod system;
@@ -28,6 +29,7 @@ pub(crate) fn api() -> Api {
     let api = system::routes(Api::new());
     let api = auth::routes(api);
     let api = projects::routes(api);
+    let api = readiness::routes(api);
     let api = tasks::routes(api);
     let api = messages::routes(api);
     let api = control::routes(api);

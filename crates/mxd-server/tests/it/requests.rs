@@ -246,3 +246,48 @@ async fn what_cannot_be_read_is_refused_with_a_reason() {
     assert_eq!(git(&second, &["branch", "--show-current"]), "main");
     stage.end().await;
 }
+
+fn states(readiness: &Value) -> Vec<(String, String)> {
+    let items = readiness["items"].as_array().unwrap().iter();
+    items.map(|item| (text(&item["name"]), text(&item["state"]))).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_project_says_what_it_needs_and_a_set_up_script_is_written_once() {
+    let stage = Stage::set(json!([])).await;
+    let readiness = stage.get(&stage.of("/readiness")).await.1;
+    let names: Vec<String> = states(&readiness).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["model", "budget", "git", "setupHook", "checks"]);
+    let state = |readiness: &Value, name: &str| {
+        states(readiness).into_iter().find(|(item, _)| item == name).map(|(_, state)| state).unwrap()
+    };
+    assert_eq!(state(&readiness, "model"), "ready", "{readiness}");
+    assert_eq!(
+        (state(&readiness, "setupHook"), state(&readiness, "checks")),
+        ("ready".into(), "optional".into())
+    );
+    // Another repository, without a script.
+    let other = stage.ground.path().join("other");
+    make_repository(&other);
+    git(&other, &["rm", "-q", "-r", ".mxd"]);
+    git(&other, &["commit", "-q", "-m", "without"]);
+    git(&other, &["config", "user.name", "Ada"]);
+    git(&other, &["config", "user.email", "ada@example.org"]);
+    let made = stage.post("/projects", json!({ "path": other })).await.1;
+    let project = format!("/projects/{}", text(&made["id"]));
+    let readiness = stage.get(&format!("{project}/readiness")).await.1;
+    assert_eq!((state(&readiness, "setupHook"), &readiness["ready"]), ("missing".into(), &json!(false)));
+    let hook = format!("{project}/setup-hook");
+    assert_eq!(code(stage.post(&hook, json!({ "choice": "text" })).await), no(422, "schema"));
+    let done = stage.post(&hook, json!({ "choice": "nothing" })).await;
+    assert_eq!(done, (200, json!({ "committed": true })));
+    assert_eq!(stage.post(&hook, json!({ "choice": "example" })).await.1, json!({ "committed": false }));
+    let committed = git(&other, &["log", "-1", "--format=%an", "--name-only"]);
+    assert_eq!(committed, "Ada\n\n.mxd/hooks/setup_worktree.sh");
+    let ran =
+        std::process::Command::new("bash").arg(other.join(".mxd/hooks/setup_worktree.sh")).status().unwrap();
+    assert!(ran.success());
+    let readiness = stage.get(&format!("{project}/readiness")).await.1;
+    assert_eq!(state(&readiness, "setupHook"), "ready");
+    stage.end().await;
+}

@@ -100,7 +100,8 @@ fn permission(approval: &Approval) -> Vec<String> {
     let (name, arguments) = rows.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
     let first = format!("{WEAK}permission{WEAK:#}  {}: {name}", approval.task_title);
     let rest = arguments.iter().map(|row| format!("          {row}"));
-    std::iter::once(first).chain(rest).collect()
+    let why = approval.rule.iter().map(|rule| format!("            asked because of {}", visible(rule)));
+    std::iter::once(first).chain(rest).chain(why).collect()
 }
 
 impl Answer {

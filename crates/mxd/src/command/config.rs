@@ -17,7 +17,7 @@ use crate::say::{self, DIM};
 #[command(after_help = "\
 Examples:
   mxd config                                          what holds here, and where each value comes from
-  mxd config set model claude-opus-4-1                for this project, on this machine
+  mxd config set model claude-opus-5-5                for this project, on this machine
   mxd config set budgetUsd 20 --global                for all projects
   mxd config auth add main --provider anthropic --key '$env:ANTHROPIC_API_KEY' --default
   mxd config auth add local --provider openai --base-url http://127.0.0.1:11434/v1 --default

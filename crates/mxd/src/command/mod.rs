@@ -3,10 +3,13 @@
 pub(crate) mod answer;
 pub(crate) mod auth;
 pub(crate) mod config;
+pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod model;
+pub(crate) mod overview;
 pub(crate) mod project;
 pub(crate) mod read;
+pub(crate) mod readiness;
 pub(crate) mod scope;
 pub(crate) mod send;
 pub(crate) mod servers;

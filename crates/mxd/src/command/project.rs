@@ -7,45 +7,9 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::scope::{In, named_project, projects};
-use crate::client::view::{Project, Projects};
+use crate::client::view::Projects;
 use crate::client::{Daemon, Failure};
 use crate::say::{self, BAD, DIM};
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  mxd init                    the repository of this folder
-  mxd init ~/code/new --new   a new folder with an empty repository")]
-pub(crate) struct Init {
-    /// The folder; this one without it.
-    path: Option<PathBuf>,
-    /// Makes the folder and its repository when they are not there.
-    #[arg(long)]
-    new: bool,
-    /// How it is called; the folder's name without it.
-    #[arg(long)]
-    name: Option<String>,
-}
-
-impl Init {
-    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
-        let daemon = Daemon::find()?;
-        let path = absolute(&self.path.unwrap_or_else(|| PathBuf::from(".")))?;
-        let mut body = json!({ "path": path, "init": self.new });
-        if let Some(name) = self.name {
-            body["name"] = Value::String(name);
-        }
-        let project: Value = daemon.post("/projects", body).await?;
-        if scope.json {
-            say::line(project.to_string());
-            return Ok(());
-        }
-        let project: Project = read(project)?;
-        say::line(format!("{}  {}\n{DIM}{}{DIM:#}", project.id, project.name, project.path));
-        project.notes.iter().for_each(say::note);
-        Ok(())
-    }
-}
 
 #[derive(Debug, Args)]
 pub(crate) struct List {}
@@ -118,14 +82,14 @@ impl Remove {
 }
 
 /// The whole path of a folder, as the daemon is told it.
-fn absolute(path: &Path) -> Result<String, Failure> {
+pub(super) fn absolute(path: &Path) -> Result<String, Failure> {
     let path = std::path::absolute(path).map_err(|error| Failure::new(format!("the folder: {error}")))?;
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Failure::new(format!("{}: the name is no UTF-8", path.display())).hint("Rename the folder.")
     })
 }
 
-fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, Failure> {
+pub(super) fn read<T: serde::de::DeserializeOwned>(value: Value) -> Result<T, Failure> {
     serde_json::from_value(value)
         .map_err(|error| Failure::new(format!("the daemon's answer cannot be read: {error}")))
 }

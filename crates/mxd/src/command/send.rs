@@ -3,6 +3,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::readiness::Readiness;
 use super::scope::{In, Tree};
 use crate::client::{Daemon, Failure};
 use crate::say;
@@ -13,6 +14,8 @@ Examples:
   mxd send Add a --version flag, with a test
   mxd send -t 01K9ZQ7M 'use the other crate'
   git diff | mxd send -t parser -            what stands on standard input
+
+It is refused while no model can be asked, or git does not know whose commits these are.
 
 The message is on disk when this returns. The same --id twice is the same message.")]
 pub(crate) struct Send {
@@ -34,6 +37,7 @@ impl Send {
         let tree = Tree::read(&daemon, &project).await?;
         let task = tree.find(&self.task)?;
         let content = self.content()?;
+        Readiness::read(&daemon, &project).await?.refuse_unless_possible()?;
         let id = self.id.unwrap_or_else(fresh_id);
         let path = format!("/projects/{}/tasks/{}/message", project.id, task.id);
         let sent: Value = daemon.post(&path, json!({ "id": id, "content": content })).await?;

@@ -28,9 +28,21 @@ pub(crate) enum Steer {
     /// Takes the conversation back to a message. Nothing is deleted, and no file is changed.
     Rewind(Rewind),
     /// Merges the branch of a task into the branch of the task above it.
-    Merge(One),
+    Merge(Merge),
     /// Gives a task more money.
     Grant(Grant),
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(after_help = "\
+A merge into the base branch that changes .mxd/config.json or .mxd/hooks is refused until you accept exactly that change:
+its refusal names a fingerprint. `mxd diff TASK` shows it.")]
+pub(crate) struct Merge {
+    /// The task: its id or the start or end of it, or its title.
+    task: String,
+    /// Accepts the change of settings or hooks that has this fingerprint.
+    #[arg(long, value_name = "FINGERPRINT")]
+    accept_settings: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -137,7 +149,13 @@ impl Steer {
             Self::Interrupt(one) => Wish::plain(one.task, "interrupt", "is interrupted"),
             Self::Retry(one) => Wish::plain(one.task, "retry", "tries again"),
             Self::Compact(one) => Wish::plain(one.task, "compact", "is asked for a summary"),
-            Self::Merge(one) => Wish::plain(one.task, "merge", "is merged"),
+            Self::Merge(merge) => {
+                let body = match merge.accept_settings {
+                    Some(fingerprint) => json!({ "acceptSettings": fingerprint }),
+                    None => json!({}),
+                };
+                Wish { task: merge.task, route: "merge", body, said: "is merged" }
+            }
             Self::Continue(wanted) => {
                 let body = match wanted.message.as_slice() {
                     [] => json!({}),

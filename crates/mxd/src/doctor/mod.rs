@@ -1,7 +1,7 @@
 //! `mxd doctor`: what works on this machine and what does not, each with what to do about it.
 
 mod machine;
-mod settings;
+pub(crate) mod settings;
 
 use std::process::ExitCode;
 

@@ -44,6 +44,13 @@ pub(super) async fn look(scope: &In, reach: bool) -> Vec<Finding> {
     findings
 }
 
+/// Whether the model of the root task answers and takes its key, by asking it for its list of models.
+pub(crate) async fn ask_root_model(config: &Config) -> Result<String, String> {
+    let root = config.agent_model(Role::Root).map_err(|error| error.to_string())?;
+    let found = model(&root, true).await;
+    if found.state == super::State::Good { Ok(found.what) } else { Err(found.what) }
+}
+
 /// Which layers there are.
 fn layers(places: &Places) -> Finding {
     let there = Layer::ALL.into_iter().filter_map(|layer| places.file(layer)).filter(|file| file.is_file());

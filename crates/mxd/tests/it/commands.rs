@@ -43,7 +43,8 @@ fn story() -> Value {
 
 fn settings_and_the_daemon(tell: &mut dyn FnMut(&[&str])) {
     tell(&["config", "auth", "list"]);
-    tell(&["config", "set", "model", "claude-sonnet-4-5"]);
+    tell(&["config", "set", "model", "claude-opus-5-5"]);
+    tell(&["config", "set", "model", "claude-typo-9"]);
     tell(&["config", "set", "modle", "x"]);
     tell(&["config", "unset", "model"]);
     tell(&["config", "model", "add", "small", "--window", "32768"]);
@@ -88,6 +89,7 @@ fn every_command_says_what_it_did() {
     tell(&["status"]);
     tell(&["init"]);
     tell(&["init"]);
+    tell(&["overview"]);
     tell(&["list"]);
     tell(&["send", "Choose", "a", "colour"]);
     user.until("a question", |user| user.run(&["needs"]).1.contains("Red or blue?"));
@@ -322,6 +324,7 @@ fn what_is_wrong_is_said_with_a_hint_and_a_code() {
     let mut transcript = String::new();
     for arguments in [
         &["send", "-t", "nowhere", "hello"][..],
+        &["overview", "-p", "nowhere"],
         &["show", "nowhere"],
         &["--project", "nowhere", "status"],
         &["answer", "yes"],

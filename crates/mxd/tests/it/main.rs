@@ -16,6 +16,7 @@ mod node;
 mod paper;
 #[path = "../../../../testing/python.rs"]
 mod python;
+mod setup;
 mod user;
 mod watch;
 

@@ -7,6 +7,7 @@ use super::turn::{Kind, Turn};
 use crate::decide::{Actor, Effect, Refusal};
 use crate::event::body::{ApprovalGiven, ApprovalRequested, ApprovalScope, ToolCallId, Verdict};
 use crate::id::ApprovalId;
+use crate::tool::orchestrator::{Orchestrator, SERVER};
 
 pub(super) fn settled(turn: &mut Turn<'_, '_>, settled: Settled) -> Result<(), Refusal> {
     let Settled { verdict, mut result } = settled;
@@ -45,7 +46,8 @@ pub(super) fn ask_user(
         turn.answer_call(&call, "Not run: the turn was broken off before the user was asked.", Kind::Error);
         return after_result(turn);
     }
-    if turn.session.allows(&tool) {
+    // A word for a tool is about what a server does. What the program asks about one of its own calls is asked each time.
+    if turn.session.allows(&tool) && !is_own_tool(&tool) {
         turn.effect(Effect::RunTool { task, call, approved: Some(call_hash) });
         return Ok(());
     }
@@ -55,6 +57,10 @@ pub(super) fn ask_user(
     let id = turn.plan.new_id();
     turn.emit(ApprovalRequested { id, tool_call_id: call, tool, call_hash, reason: rule });
     Ok(())
+}
+
+fn is_own_tool(tool: &str) -> bool {
+    tool.strip_prefix(&format!("mcp__{SERVER}__")).is_some_and(|name| Orchestrator::NAMES.contains(&name))
 }
 
 pub(super) fn approve(

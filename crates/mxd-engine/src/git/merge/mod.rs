@@ -7,11 +7,13 @@
 mod conflict;
 mod land;
 mod scratch;
+mod settings;
 
 use std::io;
 use std::path::PathBuf;
 
 pub use conflict::{Conflict, Conflicts, Hunk};
+pub use settings::{SettingsChange, SettingsRule};
 
 use super::changes::Names;
 use super::errand::{Errand, Ran};
@@ -37,6 +39,8 @@ pub struct Request {
     pub who: Identity,
     /// What must succeed on the merged files before the branch moves: a program and its arguments.
     pub check: Option<Vec<std::ffi::OsString>>,
+    /// Whether it may change the settings and hooks of the target.
+    pub settings: SettingsRule,
     /// A folder in which the scratch worktree is made.
     pub scratch: PathBuf,
     /// What has to stay free on the disk.
@@ -55,6 +59,8 @@ pub enum Outcome {
     },
     /// Both changed the same, and somebody has to decide. Nothing was changed.
     Conflicts(Conflicts),
+    /// It changes settings or hooks, which nobody accepted. Nothing was changed.
+    ChangesSettings(SettingsChange),
     /// The check failed on the merged files. Nothing was changed.
     CheckFailed {
         /// What it said.
@@ -242,6 +248,9 @@ where
         Joined::Clean(tree) => tree,
         Joined::Conflicts(conflicts) => return Ok(Outcome::Conflicts(conflicts)),
     };
+    if let Some(change) = settings::unaccepted(repository, &request.settings, (&ends.into, &tree)).await? {
+        return Ok(Outcome::ChangesSettings(change));
+    }
     let commit = commit(repository, request, &ends, &tree).await?;
     let checked = match &request.check {
         None => None,

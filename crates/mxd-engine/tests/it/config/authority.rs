@@ -22,6 +22,7 @@ fn forbidden(path: &str) -> Value {
         "sandbox.read" | "sandbox.write" => json!(["/"]),
         "sandbox.memoryMb" | "sandbox.processes" => json!(1_000),
         "diskWatermark" | "sessionKeep" => json!(0),
+        "include" => json!([".env"]),
         "compaction.bufferRatio" => json!(0.1),
         "compaction.countMarginTokens" => json!(1),
         "compaction.summaryTokens" => json!(2_000),

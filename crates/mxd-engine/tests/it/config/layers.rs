@@ -80,7 +80,7 @@ fn every_key_of_every_kind_arrives() {
 }
 
 #[test]
-fn the_project_wins_over_the_repository_and_that_over_the_user() {
+fn the_project_wins_over_the_user_and_the_repository_adds() {
     let scene = Scene::of(&[
         (
             Layer::User,
@@ -95,15 +95,15 @@ fn the_project_wins_over_the_repository_and_that_over_the_user() {
     let config = scene.load();
     assert_eq!(
         (config.checks.as_slice(), config.skills.as_slice()),
-        (&["project".to_owned()][..], &["repository".to_owned()][..])
+        (
+            &["project".to_owned(), "repository".to_owned()][..],
+            &["user".to_owned(), "repository".to_owned()][..]
+        )
     );
     assert_eq!((config.port, config.limits.turns, config.limits.agents), (1, 500, 2));
     let origin = |path| config.origin(path);
     assert_eq!(origin("checks"), Origin::File { layer: Layer::Project, file: scene.file(Layer::Project) });
-    assert_eq!(
-        origin("skills"),
-        Origin::File { layer: Layer::Repository, file: scene.file(Layer::Repository) }
-    );
+    assert_eq!(origin("skills"), Origin::File { layer: Layer::User, file: scene.file(Layer::User) });
     assert_eq!(origin("port").layer(), Some(Layer::User));
     assert_eq!(origin("limits.turns").layer(), Some(Layer::Project));
     assert_eq!(origin("limits.tokens"), Origin::Default);
@@ -178,9 +178,9 @@ fn what_holds_by_itself_is_a_file_that_could_be_written() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// For every key that any layer may set freely: the strongest layer that says something holds.
+    /// Of the user's layers the strongest that says something holds, and behind it stands what the repository says.
     #[test]
-    fn the_strongest_layer_that_says_something_holds(values in prop::collection::vec(prop::option::of(1u32..5), 3)) {
+    fn checks_of_the_repository_stand_behind_those_of_the_strongest_layer_of_the_user(values in prop::collection::vec(prop::option::of(1u32..5), 3)) {
         let scene = Scene::new();
         for (layer, value) in Layer::ALL.into_iter().zip(&values) {
             if let Some(value) = value {
@@ -188,10 +188,15 @@ proptest! {
             }
         }
         let config = scene.load();
-        let strongest = Layer::ALL.into_iter().zip(&values).rev().find_map(|(layer, value)| Some((layer, (*value)?)));
-        let expected: Vec<String> = strongest.iter().map(|(_, value)| format!("check {value}")).collect();
+        let said: Vec<(Layer, u32)> =
+            Layer::ALL.into_iter().zip(&values).filter_map(|(layer, value)| Some((layer, (*value)?))).collect();
+        let (repository, users): (Vec<_>, Vec<_>) =
+            said.into_iter().partition(|(layer, _)| *layer == Layer::Repository);
+        let mut holds: Vec<(Layer, u32)> = users.last().copied().into_iter().collect();
+        holds.extend(repository.into_iter().filter(|(_, check)| users.last().is_none_or(|(_, user)| user != check)));
+        let expected: Vec<String> = holds.iter().map(|(_, value)| format!("check {value}")).collect();
         prop_assert_eq!(&config.checks, &expected);
-        prop_assert_eq!(config.origin("checks").layer(), strongest.map(|(layer, _)| layer));
+        prop_assert_eq!(config.origin("checks").layer(), holds.first().map(|(layer, _)| *layer));
         let value: Value = config.rows().into_iter().find(|row| row.path == "checks").unwrap().value;
         prop_assert_eq!(value, json!(expected));
     }

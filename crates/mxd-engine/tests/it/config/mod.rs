@@ -7,4 +7,5 @@ mod page;
 mod problems;
 mod scene;
 mod secrets;
+mod takes_away;
 mod writing;

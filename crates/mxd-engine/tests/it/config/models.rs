@@ -104,6 +104,23 @@ fn wires_and_addresses_follow_from_the_group() {
 }
 
 #[test]
+fn a_subscription_token_is_a_way_to_anthropic_and_is_sent_as_a_bearer() {
+    let file =
+        json!({ "authGroups": { "g": { "provider": "anthropic", "claudeOauthToken": "$env:TOKEN" } } });
+    let model = config(file).agent_model(Role::Root).unwrap();
+    let provider = model.provider(&|name| (name == "TOKEN").then(|| SecretString::from("secret"))).unwrap();
+    assert_eq!((provider.wire, provider.is_bearer, provider.key.is_some()), (Wire::Anthropic, true, true));
+    let both = json!({ "provider": "anthropic", "claudeOauthToken": "$env:A", "anthropicApiKey": "$env:B" });
+    let scene = Scene::of(&[(Layer::User, json!({ "authGroups": { "g": both } }))]);
+    assert_eq!(scene.paths(), ["authGroups.g.claudeOauthToken"]);
+    let literal =
+        json!({ "authGroups": { "g": { "provider": "anthropic", "claudeOauthToken": "sk-ant-oat01-x" } } });
+    assert_eq!(Scene::of(&[(Layer::Project, literal.clone())]).paths(), ["authGroups.g.claudeOauthToken"]);
+    let shown = config(literal).rows().into_iter().find(|row| row.path == "authGroups.g").unwrap();
+    assert_eq!(shown.value["claudeOauthToken"], "[secret]");
+}
+
+#[test]
 fn a_vendor_wants_a_key() {
     for (provider, member) in [("anthropic", "anthropicApiKey"), ("openai", "openaiApiKey")] {
         let file = json!({ "authGroups": { "g": { "provider": provider } } });

@@ -20,7 +20,8 @@ This page is written by a test from the types in `crates/mxd-engine/src/config`;
 (`MXD_UPDATE_GOLDEN=1 cargo test -p mxd-engine --test it page` writes it anew).
 
 There are three layers, each a file of plain JSON. The later one wins, key by key; `authGroups`, `mcpServers`, `models` and
-the rules of `approvals` are joined by name, and hosts that any layer denies are denied.
+the rules of `approvals` are joined by name, hosts that any layer denies are denied, and `checks` and `skills` of the
+repository stand behind yours.
 
 | layer | file | for |
 |---|---|---|
@@ -28,8 +29,9 @@ the rules of `approvals` are joined by name, and hosts that any layer denies are
 | repository | `.mxd/config.json` in the repository | everybody who works on it; it is committed |
 | project | `~/.mxd/projects/<id>/config.json` | you, in this project |
 
-The repository's layer arrives with every clone, so its author is not the one who pays and is attacked. What it may say about
-each key stands below; anything else in it is refused.
+The repository's layer arrives with every clone, and agents can commit to it, so its author is not the one who pays and is
+attacked: with it agents may do no more than without it. What it may say about each key stands below; anything else in it is
+refused.
 
 `$env:NAME` in place of a key stands for the variable NAME of the daemon's environment. An unknown key is an error, and all
 errors are told at once. [`configuration.schema.json`](configuration.schema.json) is the schema for editors.
@@ -94,7 +96,7 @@ fn the_page_says_what_the_program_does() {
         let shown = shown.unwrap_or_else(|| panic!("example.json says nothing about {}", key.path));
         let default = default.map_or_else(|| "nothing".to_owned(), |value| format!("`{value}`"));
         let repository = match key.repository {
-            Repository::May => "may set it".to_owned(),
+            Repository::MayAdd => "may add to it".to_owned(),
             Repository::MayLower => "may lower it".to_owned(),
             Repository::MayNarrow(words) => format!("may add to it, {words}"),
             Repository::MayNot => "may not".to_owned(),

@@ -87,10 +87,37 @@ fn a_literal_key_can_be_stored_and_the_file_becomes_private_with_it() {
     scene.write(Layer::User, "{}");
     scene.chmod(Layer::User, 0o644);
     let group = json!({ "provider": "anthropic", "anthropicApiKey": "sk-literal" });
-    set(&scene.places, Layer::User, "defaultAuth", json!("main")).unwrap();
     set(&scene.places, Layer::User, "authGroups.main", group).unwrap();
+    set(&scene.places, Layer::User, "defaultAuth", json!("main")).unwrap();
     set(&scene.places, Layer::User, "authGroups.main.proxy", json!("$env:PROXY")).unwrap();
     assert_eq!((mode(&scene, Layer::User), scene.load().default_auth.as_deref()), (0o600, Some("main")));
+}
+
+#[test]
+fn a_group_or_a_model_that_nobody_knows_is_not_chosen() {
+    let group = json!({ "provider": "anthropic", "anthropicApiKey": "$env:K" });
+    let scene =
+        Scene::of(&[(Layer::User, json!({ "authGroups": { "main": group }, "defaultAuth": "main" }))]);
+    let places = &scene.places;
+    for layer in [Layer::User, Layer::Project] {
+        for (key, value) in [("defaultAuth", "nobody"), ("childAuth", "nobody")] {
+            let faults = refused(set(places, layer, key, json!(value)));
+            assert!(matches!(faults[..], [Fault::UnknownGroup { .. }]), "{faults:?}");
+        }
+        for key in ["model", "childModel"] {
+            assert_eq!(refused(set(places, layer, key, json!("claude-typo-9"))), [Fault::UnknownModel]);
+        }
+    }
+    // The last group cannot be taken from under who uses it.
+    assert_eq!(refused(unset(places, Layer::User, "authGroups.main")).len(), 1);
+    // Both at once are in order, and so is a name with its date.
+    let patch_of = |patch: Value| mxd_engine::config::patch(places, Layer::User, patch.as_object().unwrap());
+    patch_of(json!({ "authGroups": { "other": group }, "defaultAuth": "other", "model": "claude-opus-5-5-20260801" }))
+        .unwrap();
+    // What was wrong before does not keep anybody from changing something else.
+    scene.write(Layer::Project, &json!({ "model": "claude-typo-9" }).to_string());
+    set(places, Layer::Project, "budgetUsd", json!(3)).unwrap();
+    set(places, Layer::Project, "model", json!("claude-opus-5-5")).unwrap();
 }
 
 #[test]

@@ -128,6 +128,9 @@ fn a_project_is_recognised_by_its_files() {
         (&["pyproject.toml", "uv.lock"], &["uv"]),
         (&["go.mod"], &["go"]),
         (&["pom.xml"], &["maven"]),
+        (&["build.gradle.kts", "gradlew"], &["gradle"]),
+        (&["Gemfile", "Gemfile.lock"], &["bundler"]),
+        (&["pyproject.toml", "poetry.lock"], &["poetry"]),
         (&["Cargo.toml", "package.json", "go.mod"], &["cargo", "npm", "go"]),
     ];
     for (files, kits) in cases {

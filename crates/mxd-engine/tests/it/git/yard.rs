@@ -159,6 +159,7 @@ impl Yard {
             message: "Merge some work".to_owned(),
             who: Identity { name: "Matrix".to_owned(), email: "matrix@example.org".to_owned() },
             check: None,
+            settings: merge::SettingsRule::Free,
             scratch: self.at("scratch"),
             room: Watermark { bytes: 0, inodes: 0 },
         }

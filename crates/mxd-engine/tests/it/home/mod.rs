@@ -81,6 +81,51 @@ async fn a_home_has_one_owner_and_is_private() {
     Home::open(setup(ground.path())).unwrap();
 }
 
+/// A repository of the user's that has no set-up script, with a file that waits to be committed.
+fn without_script(ground: &Path) -> PathBuf {
+    let folder = ground.join("bare");
+    std::fs::create_dir_all(&folder).unwrap();
+    write(folder.join("Cargo.toml"), "[package]\n");
+    git(&folder, &["init", "-q", "-b", "main"]);
+    git(&folder, &["add", "-A"]);
+    git(&folder, &["commit", "-q", "-m", "first"]);
+    write(folder.join("staged.txt"), "mine\n");
+    git(&folder, &["add", "staged.txt"]);
+    folder
+}
+
+#[tokio::test]
+async fn the_example_is_committed_as_the_user_and_what_is_staged_stays_staged() {
+    let ground = TempDir::new().unwrap();
+    let folder = without_script(ground.path());
+    git(&folder, &["config", "user.name", "Ada"]);
+    git(&folder, &["config", "user.email", "ada@example.org"]);
+    let home = Home::open(setup(ground.path())).unwrap();
+    let notes = home.register(plain(folder.clone())).await.unwrap().notes;
+    assert!(notes.iter().all(|note| !note.contains("not committed")), "{notes:?}");
+    assert_eq!(
+        git(&folder, &["log", "-1", "--format=%an %ae", "--name-only"]),
+        "Ada ada@example.org\n\n.mxd/hooks/setup_worktree.sh.example"
+    );
+    assert_eq!(git(&folder, &["status", "--porcelain"]), "A  staged.txt");
+    home.close().await;
+}
+
+#[tokio::test]
+async fn an_example_that_nobody_can_commit_is_left_with_a_word_about_it() {
+    let ground = TempDir::new().unwrap();
+    let folder = without_script(ground.path());
+    let home = Home::open(setup(ground.path())).unwrap();
+    let notes = home.register(plain(folder.clone())).await.unwrap().notes;
+    assert!(
+        notes.iter().any(|note| note.contains("is not committed") && note.contains("user.name")),
+        "{notes:?}"
+    );
+    assert_eq!(git(&folder, &["log", "--format=%s"]), "first");
+    assert!(folder.join(".mxd/hooks/setup_worktree.sh.example").is_file());
+    home.close().await;
+}
+
 /// A number is given to another process when its owner is gone.
 #[test]
 fn a_lock_that_names_somebody_who_never_had_it_is_no_obstacle() {
