@@ -24,6 +24,7 @@ mod repository;
 mod requests;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;
+mod session_end;
 mod stage;
 mod story;
 mod telemetry;
