@@ -237,7 +237,6 @@ fn too_many(what: &str) -> Fault {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
     use super::*;
 
