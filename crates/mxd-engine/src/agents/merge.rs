@@ -14,6 +14,7 @@ use crate::clock;
 use crate::git::merge::{self, Outcome as Merged, Request};
 use crate::git::space::Watermark;
 use crate::git::{Branch, Errand, Ran};
+use crate::home::make_private_folder;
 
 impl Agents {
     pub(super) async fn merge(&self, task: TaskId, wish: MergeTask, stop: &CancellationToken) -> Outcome {
@@ -87,7 +88,7 @@ impl Agents {
             let root = Root { path: errand.folder.clone(), access: Access::Write };
             (Place { root, repository: None }, self.parts().data.join("merges").join("scratch"))
         };
-        std::fs::create_dir_all(&own)?;
+        make_private_folder(&own)?;
         let settled = self.agent(place, &own).await.settle(self.surroundings().sandbox.level())?;
         let cell = self.surroundings().sandbox.cell(settled.policy);
         errand::run(&cell, &settled.env, errand, stop).await

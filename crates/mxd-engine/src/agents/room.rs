@@ -21,6 +21,7 @@ use super::desk::Desk;
 use super::network::Way;
 use crate::git::worktree::Worktree;
 use crate::git::{GitError, worktree};
+use crate::home::make_private_folder;
 
 /// Where an agent works.
 #[derive(Debug)]
@@ -135,7 +136,7 @@ impl Agents {
         way: Way,
     ) -> Result<Room, RoomError> {
         let scratch = self.scratch(task);
-        std::fs::create_dir_all(&scratch)?;
+        make_private_folder(&scratch)?;
         let settings = &self.surroundings().config.sandbox;
         let Root { path: folder, access } = place.root.clone();
         let agent = Agent { network: way.network, ..self.agent(place, &scratch).await }.held_to(effects);
