@@ -50,7 +50,7 @@ pub(crate) use self::leftovers::Unwanted;
 pub use self::neighbours::{Neighbour, Neighbours};
 pub use self::user::Merge;
 use crate::clock;
-use crate::config::Config;
+use crate::config::{Config, CurrentConfig};
 use crate::git::Repository;
 use crate::keyring::Keyring;
 use crate::project::{Shown, Wish, WishError};
@@ -73,6 +73,11 @@ pub struct Surroundings {
     /// The other projects.
     pub neighbours: Neighbours,
 }
+
+/// Why nobody knows what the settings say now.
+#[derive(Debug, thiserror::Error)]
+#[error("the settings cannot be read: {0}")]
+struct SettingsError(String);
 
 /// What agents are made of.
 #[derive(Debug)]
@@ -101,6 +106,8 @@ struct Inner {
     depot: Depot,
     /// Servers that wait for the user's answer.
     waiting: Mutex<elicit::Waiting>,
+    /// The settings as their files are now.
+    current_config: Arc<CurrentConfig>,
     /// The way to allowed hosts, once somebody needs it.
     proxy: tokio::sync::Mutex<Option<Arc<Proxy>>>,
     /// Tasks in whose worktrees somebody has worked since the start.
@@ -120,6 +127,7 @@ impl Agents {
         let inner = Inner {
             depot: Depot::new(&parts.data),
             waiting: Mutex::default(),
+            current_config: Arc::new(CurrentConfig::new(parts.surroundings.config.places.clone())),
             proxy: tokio::sync::Mutex::default(),
             parts,
             desks: Mutex::default(),
@@ -139,6 +147,15 @@ impl Agents {
 
     pub(crate) fn surroundings(&self) -> &Surroundings {
         &self.inner.parts.surroundings
+    }
+
+    /// The settings as their files are now.
+    async fn current_config(&self) -> Result<Arc<Config>, SettingsError> {
+        let current = Arc::clone(&self.inner.current_config);
+        let loaded = tokio::task::spawn_blocking(move || current.load()).await;
+        loaded
+            .map_err(|error| SettingsError(error.to_string()))?
+            .map_err(|error| SettingsError(error.to_string()))
     }
 
     fn depot(&self) -> &Depot {

@@ -7,6 +7,7 @@
 mod agent;
 pub(crate) mod beneath;
 mod check;
+mod current;
 mod document;
 mod keys;
 mod layer;
@@ -24,6 +25,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use agent::{AgentModel, AgentModelError, ReachError, Role};
+pub use current::CurrentConfig;
 pub use document::{AuthGroup, LogFormat, LogLevel, OpenAiWire, ProviderName};
 pub use keys::{KEYS, Key, Repository, defaults};
 pub use layer::{FILE, FOLDER, Layer, Origin, Places};
@@ -68,7 +70,7 @@ impl Config {
             problems.extend(check::together(&files));
         }
         Problems::check(problems)?;
-        settled::settle(&files)
+        settled::settle(places, &files)
     }
 
     /// What holds, key by key, for people to look at.

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::document::{AuthGroup, Document, LogFormat, LogLevel, SandboxPart};
 use super::keys;
-use super::layer::{Layer, Origin};
+use super::layer::{Layer, Origin, Places};
 use super::merge::{self, Merged};
 use super::problem::{Fault, Problem, Problems};
 use super::read::LayerFile;
@@ -80,6 +80,8 @@ pub struct Config {
     pub telemetry: TelemetrySettings,
     /// Whether the project is the program that runs it.
     pub self_bootstrap: bool,
+    /// Where all of this was read.
+    pub places: Places,
     pub(super) merged: Merged,
 }
 
@@ -182,7 +184,7 @@ pub struct TelemetrySettings {
 }
 
 /// Makes one of all layers. They were checked one by one; what is found here comes of putting them together.
-pub(super) fn settle(files: &[LayerFile]) -> Result<Config, Problems> {
+pub(super) fn settle(places: &Places, files: &[LayerFile]) -> Result<Config, Problems> {
     let merged = merge::merge(files);
     let whole = |path: &str, fault: Fault| {
         let layer = merged.origins.get(path).and_then(Origin::layer);
@@ -205,7 +207,8 @@ pub(super) fn settle(files: &[LayerFile]) -> Result<Config, Problems> {
     let servers = parse_mcp_servers(servers.as_bytes())
         .map_err(|_| shape("mcpServers", "the servers of all layers together are too many"))?;
     let mcp_servers = servers.into_iter().map(|spec| declared(spec, &merged)).collect();
-    let parts = Parts { models: built_in.with(models), approvals, hosts, mcp_servers };
+    let models = built_in.with(models);
+    let parts = Parts { models, approvals, hosts, mcp_servers, places: places.clone() };
     Ok(settings(document, parts, merged))
 }
 
@@ -215,6 +218,7 @@ struct Parts {
     approvals: ApprovalPolicy,
     hosts: HostRules,
     mcp_servers: Vec<ConfiguredServer>,
+    places: Places,
 }
 
 fn declared(spec: ServerSpec, merged: &Merged) -> ConfiguredServer {
@@ -289,6 +293,7 @@ fn settings(document: Document, parts: Parts, merged: Merged) -> Config {
             content: document.telemetry.content.unwrap_or(false),
         },
         self_bootstrap: document.self_bootstrap.unwrap_or(false),
+        places: parts.places,
         merged,
     }
 }

@@ -21,6 +21,7 @@ mod own_program;
 mod programs;
 mod reading;
 mod restarts;
+mod rules;
 mod sampling;
 mod served;
 mod servers;
