@@ -16,7 +16,7 @@ use crate::raw::RawJson;
 ///
 /// A new minor version adds types or fields, which an older reader carries along unread. A new major version
 /// changes what an existing one means, and an older reader must refuse the log.
-pub const VOCABULARY: Version = Version { major: 1, minor: 3 };
+pub const VOCABULARY: Version = Version { major: 1, minor: 4 };
 
 /// A version of the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

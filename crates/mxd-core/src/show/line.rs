@@ -74,7 +74,10 @@ pub fn line(event: &EventBody) -> Option<String> {
         }
         EventBody::ApprovalGiven(body) => match body.verdict {
             Verdict::Allow => "permission given".to_owned(),
-            Verdict::Deny => "permission refused".to_owned(),
+            Verdict::Deny => match &body.reason {
+                Some(reason) => format!("permission refused: {reason}"),
+                None => "permission refused".to_owned(),
+            },
             Verdict::Ask | Verdict::Other(_) => return None,
         },
         EventBody::SamplingEnded(body) => sampled(body),

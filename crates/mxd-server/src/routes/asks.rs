@@ -63,7 +63,7 @@ struct Approve {
     /// The hash that was looked at: the word is about this call and no other.
     #[serde(default)]
     args_digest: Option<String>,
-    /// What the agent is told with a denial.
+    /// Words for the agent: with a denial they are part of the result of its call, otherwise a message.
     #[serde(default)]
     note: Option<String>,
 }
@@ -146,10 +146,11 @@ async fn approve(
         Decision::Task => (Verdict::Allow, ApprovalScope::Task),
         Decision::Deny => (Verdict::Deny, ApprovalScope::Once),
     };
-    let done =
-        project.wish(Actor::User, Op::Session { task, op: SessionOp::Approve { id, verdict, scope } }).await;
-    let acted = Acted::of(&app, done)?;
-    if let Some(note) = wish.note.filter(|note| !note.trim().is_empty()) {
+    let note = wish.note.filter(|note| !note.trim().is_empty());
+    let (reason, message) = if verdict == Verdict::Deny { (note, None) } else { (None, note) };
+    let op = SessionOp::Approve { id, verdict, scope, reason };
+    let acted = Acted::of(&app, project.wish(Actor::User, Op::Session { task, op }).await)?;
+    if let Some(note) = message {
         // The word holds whatever becomes of the note.
         let id = crate::clock::fresh_id()?;
         let post = mxd_core::decide::Post::text(note);

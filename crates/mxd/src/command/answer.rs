@@ -37,17 +37,39 @@ pub(crate) struct Answer {
 #[command(after_help = "\
 Examples:
   mxd approve                    the only call that waits, this once
-  mxd approve 01K9ZQ7M --always  calls of this tool, as long as the task lives
-  mxd approve 01K9ZQ7M --deny    it is not called")]
+  mxd approve 01K9ZQ7M --always  all calls of this tool with any arguments, as long as the task lives
+  mxd approve 01K9ZQ7M --deny    it is not called; `mxd deny` is the same")]
 pub(crate) struct Approve {
     /// Which call, by the id that `mxd needs` shows; not needed when only one waits.
     id: Option<String>,
-    /// Also later calls of this tool by this task.
+    /// All calls of this tool by this task, with any arguments, now and later.
     #[arg(long, conflicts_with = "deny")]
     always: bool,
     /// Refuses it.
     #[arg(long)]
     deny: bool,
+    /// Why it is refused; the agent reads it as the result of its call.
+    #[arg(long, value_name = "WORDS", requires = "deny")]
+    reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mxd deny                                            the only call that waits
+  mxd deny 01K9ZQ7M --reason 'Use the crate we have'  with words that the agent reads as the result of its call")]
+pub(crate) struct Deny {
+    /// Which call, by the id that `mxd needs` shows; not needed when only one waits.
+    id: Option<String>,
+    /// Why; the agent reads it as the result of its call.
+    #[arg(long, value_name = "WORDS")]
+    reason: Option<String>,
+}
+
+impl Deny {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        Approve { id: self.id, always: false, deny: true, reason: self.reason }.run(scope).await
+    }
 }
 
 /// What waits in a project.
@@ -157,7 +179,7 @@ impl Approve {
         };
         let (decision, said) = match (self.deny, self.always) {
             (true, _) => ("deny", "refused"),
-            (false, true) => ("task", "allowed for this task"),
+            (false, true) => ("task", "all calls of this tool allowed for this task, this one first"),
             (false, false) => ("once", "allowed once"),
         };
         let body = json!({
@@ -165,6 +187,7 @@ impl Approve {
             "approvalId": call.approval_id,
             "decision": decision,
             "argsDigest": call.args_digest,
+            "note": self.reason,
         });
         let answer: Value = daemon.post(&format!("/projects/{}/approve", project.id), body).await?;
         let line = show::call_line(&call.tool, &call.args.to_string());

@@ -243,6 +243,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("daemon stop", "crates/mxd/tests/it/background.rs"),
     ("daemon uninstall", "crates/mxd/tests/it/paper.rs"),
     ("demo", "crates/mxd/tests/it/demo.rs"),
+    ("deny", "crates/mxd/tests/it/commands.rs"),
     ("doctor", "crates/mxd/tests/it/doctor.rs"),
     ("logs export", "crates/mxd/tests/it/commands.rs"),
     ("man", "crates/mxd/tests/it/paper.rs"),
@@ -311,6 +312,21 @@ fn no_command_is_forgotten() {
             "{command}: {file}"
         );
     }
+}
+
+#[test]
+fn reason_of_a_denial_is_the_result_of_the_call() {
+    let user = User::new(&trouble());
+    assert_eq!(user.run(&["init"]).0, 0);
+    let rule = r#"{"rules":[{"name":"ask","effect":"shell","ruling":"ask"}]}"#;
+    assert_eq!(user.run(&["config", "set", "approvals", rule]).0, 0);
+    assert_eq!(user.run(&["task", "create", "Careful"]).0, 0);
+    assert_eq!(user.run(&["send", "-t", "Careful", "Begin."]).0, 0);
+    user.until("a call waits", |user| user.run(&["needs"]).1.contains("mxd approve"));
+    let (code, said) = user.run(&["deny", "--reason", "Use make instead."]);
+    assert_eq!((code, said.starts_with("refused: bash")), (0, true), "{said}");
+    let told = "The user did not allow this call, and says why: Use make instead.";
+    user.until("the agent reads it", |user| user.run(&["logs", "--json", "-t", "Careful"]).1.contains(told));
 }
 
 #[test]
@@ -384,6 +400,7 @@ const NEEDS_A_DAEMON: &[&[&str]] = &[
     &["daemon", "status"],
     &["daemon", "stop"],
     &["delete", "Task"],
+    &["deny"],
     &["diff", "Task"],
     &["fork", "Task", "--from", "root"],
     &["grant", "Task", "1"],

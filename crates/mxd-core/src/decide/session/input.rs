@@ -76,6 +76,8 @@ pub enum SessionOp {
         verdict: Verdict,
         /// How far it reaches.
         scope: ApprovalScope,
+        /// Why, for the agent that is denied something.
+        reason: Option<String>,
     },
     /// A tool call about the tree is to be decided.
     DecideTool {

@@ -69,4 +69,7 @@ pub struct ApprovalGiven {
     pub scope: ApprovalScope,
     /// Who gave it.
     pub by: EditedBy,
+    /// Why, in the words of whoever denied it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
