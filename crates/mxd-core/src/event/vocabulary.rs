@@ -275,6 +275,9 @@ vocabulary! {
         ClarificationExpired(ClarificationExpired) = "clarification_expired", Conversation, Session;
         ApprovalRequested(ApprovalRequested) = "approval_requested", Record, Session;
         ApprovalGiven(ApprovalGiven) = "approval_given", Record, Session;
+        HostApprovalRequested(HostApprovalRequested) = "host_approval_requested", Record, Session;
+        HostApprovalGiven(HostApprovalGiven) = "host_approval_given", Record, Session;
+        HostApprovalExpired(HostApprovalExpired) = "host_approval_expired", Record, Session;
         SamplingStarted(SamplingStarted) = "sampling_started", Record, Session;
         SamplingEnded(SamplingEnded) = "sampling_ended", Record, Session;
         WorktreeCreated(WorktreeCreated) = "worktree_created", Record, Shapes;

@@ -1,5 +1,6 @@
 //! What tool calls came to, and calls the user has to be asked about.
 
+use super::host;
 use super::input::Settled;
 use super::next;
 use super::route::open_call;
@@ -22,6 +23,9 @@ pub(super) fn settled(turn: &mut Turn<'_, '_>, settled: Settled) -> Result<(), R
 pub(super) fn after_result(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     if !turn.session.calls.is_empty() {
         return Ok(());
+    }
+    if turn.session.background.is_empty() {
+        host::withdraw_all(turn);
     }
     // Nobody waits for what is still being written for servers.
     if !turn.session.samplings.is_empty() {
@@ -65,10 +69,14 @@ pub(super) fn approve(
     if turn.plan.actor != Actor::User {
         return Err(Refusal::UserOnly { wanted: "approve calls" });
     }
+    text::reason(turn.plan.limits, reason.as_deref())?;
+    if turn.session.host_requests.contains_key(&id) {
+        host::answer(turn, id, (verdict, scope));
+        return Ok(());
+    }
     let Some(waiting) = turn.session.approvals.get(&id).cloned() else {
         return Err(Refusal::Late { task: turn.task, what: "an approval" });
     };
-    text::reason(turn.plan.limits, reason.as_deref())?;
     let by = turn.plan.edited_by();
     let allowed = verdict == Verdict::Allow;
     let told = denial(reason.as_deref());
