@@ -164,8 +164,8 @@ async fn proxy(with: &LiveArgs, level: Level, folder: &Path) -> Result<Option<Pr
         })?;
     }
     let options = Options {
-        rules,
-        listen: Listen::for_level(level, folder),
+        policy: Arc::new(rules),
+        listen: Listen::for_level(level, folder.join("proxy.sock")),
         limits: proxy::Limits::default(),
         resolver: Resolver::System,
         clock: now,

@@ -9,6 +9,7 @@ mod depot;
 mod desk;
 mod elicit;
 mod errand;
+mod hosts;
 mod launch;
 mod leftovers;
 mod merge;
@@ -27,7 +28,8 @@ mod user;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mxd_core::commit::Seq;
 use mxd_core::decide::{Actor, Alarm, Effect, Op, SessionOp};
@@ -108,8 +110,13 @@ struct Inner {
     waiting: Mutex<elicit::Waiting>,
     /// The settings as their files are now.
     current_config: Arc<CurrentConfig>,
-    /// The way to allowed hosts, once somebody needs it.
+    /// Connections that wait for the user's word about a host.
+    waiting_hosts: Mutex<hosts::WaitingHosts>,
+    /// The way of servers to allowed hosts, once one of them needs it.
     proxy: tokio::sync::Mutex<Option<Arc<Proxy>>>,
+    /// All proxies that run, those of tasks too.
+    proxies: Mutex<Vec<Weak<Proxy>>>,
+    proxies_started: AtomicU64,
     /// Tasks in whose worktrees somebody has worked since the start.
     visited: Mutex<HashSet<TaskId>>,
     /// What is to be gone, also when that is done: whether it is, nobody writes down.
@@ -128,7 +135,10 @@ impl Agents {
             depot: Depot::new(&parts.data),
             waiting: Mutex::default(),
             current_config: Arc::new(CurrentConfig::new(parts.surroundings.config.places.clone())),
+            waiting_hosts: Mutex::default(),
             proxy: tokio::sync::Mutex::default(),
+            proxies: Mutex::default(),
+            proxies_started: AtomicU64::new(0),
             parts,
             desks: Mutex::default(),
             providers: Mutex::default(),
@@ -191,6 +201,7 @@ impl Agents {
                 desk.hear((seq, at, event.clone()));
             }
             self.hear_answer(event);
+            self.hear_about_host(event);
             // What a task may use depends on what is above it.
             if matches!(event.body, EventBody::TaskMoved(_)) {
                 let agents = self.clone();

@@ -36,7 +36,7 @@ pub use settled::{
     AgentLimits, Auth, Compaction, Config, ConfiguredServer, LogSettings, SandboxSettings, TelemetrySettings,
     Thresholds,
 };
-pub use write::{WriteError, patch, set, unset, value_of};
+pub use write::{WriteError, allow_host, patch, set, unset, value_of};
 
 /// One line of what holds: a key, its value as far as it can be shown, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -101,6 +101,8 @@ pub struct SandboxSettings {
     pub mode: Mode,
     /// Which hosts can be reached.
     pub hosts: HostRules,
+    /// Whether the user is asked about a host that no rule allows or denies.
+    pub ask_about_hosts: bool,
     /// Folders besides the worktree.
     pub roots: Vec<Root>,
     /// What the processes of an agent may use.
@@ -312,6 +314,7 @@ fn sandbox_settings(part: SandboxPart, hosts: HostRules) -> SandboxSettings {
     SandboxSettings {
         mode: part.mode.unwrap_or_default(),
         hosts,
+        ask_about_hosts: part.network.ask.unwrap_or(true),
         roots: roots(part.read, Access::Read).chain(roots(part.write, Access::Write)).collect(),
         limits: SandboxLimits {
             memory_bytes: part.memory_mb.map_or(standard.memory_bytes, |megabytes| megabytes << 20),

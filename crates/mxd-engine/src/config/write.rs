@@ -11,6 +11,7 @@ use super::check;
 use super::layer::{Layer, Places};
 use super::problem::{Fault, Problem, Problems};
 use super::read::{self, LayerFile};
+use super::settled::Config;
 use crate::home::make_private_folder;
 
 /// Why a key was not changed. The file is as it was.
@@ -95,6 +96,25 @@ fn patch_below(place: &mut Value, patch: &Map<String, Value>) {
             }
         }
     }
+}
+
+/// Adds a host to those that the commands of one project may reach. The list of a project stands in the place of the
+/// user's, so what is in that comes along.
+///
+/// # Errors
+///
+/// When the settings cannot be read, or the layer cannot be written. The file is then as it was.
+pub fn allow_host(places: &Places, rule: &str) -> Result<(), WriteError> {
+    const KEY: &str = "sandbox.network.allow";
+    let config = Config::load(places).map_err(WriteError::Refused)?;
+    let Value::Array(mut allowed) = config.value(KEY) else {
+        return set(places, Layer::Project, KEY, Value::from(vec![rule]));
+    };
+    if allowed.iter().any(|known| known.as_str() == Some(rule)) {
+        return Ok(());
+    }
+    allowed.push(Value::from(rule));
+    set(places, Layer::Project, KEY, Value::from(allowed))
 }
 
 /// What somebody means who types a value: JSON where it is some, otherwise the text itself.
