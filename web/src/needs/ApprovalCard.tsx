@@ -45,6 +45,11 @@ async function allowAll(need: ApprovalNeed, tool: string): Promise<void> {
 }
 
 export function ApprovalCard({ need, keys }: { need: ApprovalNeed; keys: boolean }) {
+  if (need.host !== undefined) return <HostCard need={need} host={visible(need.host)} keys={keys} />;
+  return <CallCard need={need} keys={keys} />;
+}
+
+function CallCard({ need, keys }: { need: ApprovalNeed; keys: boolean }) {
   const { name, server } = toolName(need.tool);
   const tool = visible(name);
   const exact = exactCall(need);
@@ -84,7 +89,40 @@ export function ApprovalCard({ need, keys }: { need: ApprovalNeed; keys: boolean
   );
 }
 
-/** A denial, with a reason that the agent reads as what came of its call. */
+async function allowAlways(need: ApprovalNeed, host: string): Promise<void> {
+  const yes = await confirm({
+    title: `Always allow ${host} in this project?`,
+    says: `Commands of every task of this project may then reach ${host}, and you are not asked again.`,
+    does: ["It is added to your settings for this project, under the hosts that may be reached."],
+    leaves: ["Rules that deny a host still deny it.", "Other projects go on asking."],
+    action: `Always allow ${host}`,
+    danger: true,
+  });
+  if (yes) await decide(need, "always");
+}
+
+/** A host that a command wants to reach, and that no rule speaks of. */
+function HostCard({ need, host, keys }: { need: ApprovalNeed; host: string; keys: boolean }) {
+  return (
+    <>
+      <p>
+        A command wants to reach <strong className="mono">{host}</strong>, which no rule allows or denies. Nothing was looked up or sent yet; the command waits.
+      </p>
+      <div className="row wrap">
+        <Button look="primary" data-need-allow="" onClick={() => void decide(need, "once")}>
+          Allow once {keys && <kbd>a</kbd>}
+        </Button>
+        <Button data-need-allow-all="" onClick={() => void decide(need, "task")}>
+          This host in this task {keys && <kbd>t</kbd>}
+        </Button>
+        <Button onClick={() => void allowAlways(need, host)}>Always in this project</Button>
+      </div>
+      <DenyForm need={need} keys={keys} />
+    </>
+  );
+}
+
+/** A denial, with a reason that the agent reads: as what came of its call, or as a message when it is about a host. */
 function DenyForm({ need, keys }: { need: ApprovalNeed; keys: boolean }) {
   const [reason, setReason] = useState("");
   return (

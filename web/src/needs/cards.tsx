@@ -11,7 +11,7 @@ import { draftOf, keepDraft } from "../task/drafts.ts";
 import { Markdown } from "../text/Markdown.tsx";
 import { ago } from "../text/format.ts";
 
-export type Decision = "once" | "task" | "deny";
+export type Decision = "once" | "task" | "always" | "deny";
 
 function projectPath(rest: string): string {
   return path`/projects/${store.get().projectId ?? ""}` + rest;

@@ -82,3 +82,26 @@ test("a denial takes a reason for the agent", async ({ page, daemon, address, pr
   await expect(page.getByRole("group", { name: /^Approval/ })).toHaveCount(0);
   expect(daemon.requests.find((request) => request.path.endsWith("/approve"))?.body).toMatchObject({ decision: "deny", note: "Use the crate that is there." });
 });
+
+test("a host is allowed for as long as the button says", async ({ page, daemon, address, project }) => {
+  const { needs } = daemon.world;
+  const need = needs.approvals[0]!;
+  const hosts = ["one.example", "two.example", "three.example", "four.\u202Eexample"];
+  daemon.world.needs = { ...needs, approvals: hosts.map((host, index) => ({ ...need, approvalId: `h${index}`, callId: "", tool: "network", host, args: { host }, argsDigest: `host:${host}`, at: 100 + index })) };
+  await page.goto(`${address}/ui/p/${project}/needs`);
+  await expect(page.getByText("one.example")).toBeVisible();
+  await expect(page.getByText("four.\\u{202e}example")).toBeVisible();
+  const cards = page.getByRole("group", { name: /^Approval/ });
+  await expect(cards).toHaveCount(4);
+  await page.keyboard.press("a");
+  await expect(cards).toHaveCount(3);
+  await cards.first().getByRole("button", { name: /^This host in this task/ }).click();
+  await expect(cards).toHaveCount(2);
+  await cards.first().getByRole("button", { name: "Always in this project" }).click();
+  await expect(page.getByRole("dialog")).toContainText("every task of this project");
+  await page.getByRole("dialog").getByRole("button", { name: "Always allow three.example" }).click();
+  await expect(cards).toHaveCount(1);
+  await cards.first().getByRole("button", { name: /^Deny/ }).click();
+  await expect(cards).toHaveCount(0);
+  expect(decisions(daemon.requests)).toEqual(["once", "task", "always", "deny"]);
+});

@@ -54,7 +54,7 @@ struct Changed {
     /// Projects that go on with the new settings.
     restarted: Vec<String>,
     /// Projects in which agents work: they go on with the old settings until they are restarted, apart from approval
-    /// rules, which hold at once.
+    /// rules and from the hosts of commands, which hold at once.
     restart_needed: Vec<String>,
     /// Projects that cannot be opened with the new settings.
     broken: Vec<BrokenProject>,

@@ -12,6 +12,7 @@ mod dice;
 mod document;
 mod events;
 mod fuzz;
+mod hosts;
 mod http_page;
 mod kills;
 mod login;

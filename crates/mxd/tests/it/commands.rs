@@ -330,6 +330,29 @@ fn reason_of_a_denial_is_the_result_of_the_call() {
 }
 
 #[test]
+fn host_is_listed_and_allowed_for_the_project() {
+    let reach = "way=${http_proxy#http://}; name=${way%@*}; port=${way##*:}
+exec 3<>/dev/tcp/127.0.0.1/$port
+printf 'CONNECT localhost:8443 HTTP/1.1\\r\\nHost: localhost:8443\\r\\n' >&3
+printf 'Proxy-Authorization: Basic %s\\r\\n\\r\\n' \"$(printf %s \"$name\" | base64 -w0)\" >&3
+cat <&3";
+    let user = User::new(&json!([{
+        "first_message": { "contains": "Title: Curious\n" },
+        "turns": [calls("bash", &json!({ "command": reach })), says("Over.")],
+    }]));
+    assert_eq!(user.run(&["init"]).0, 0);
+    assert_eq!(user.run(&["task", "create", "Curious"]).0, 0);
+    assert_eq!(user.run(&["send", "-t", "Curious", "Begin."]).0, 0);
+    let listed = "permission  Curious: to reach localhost:8443\n            mxd approve ";
+    user.until("a host waits", |user| user.run(&["needs"]).1.contains(listed));
+    assert!(user.run(&["needs"]).1.contains("[--always | --for-project]"));
+    let said = (0, "this host is allowed for the project: localhost:8443\n".to_owned());
+    assert_eq!(user.run(&["approve", "--for-project"]), said);
+    assert_eq!(user.run(&["needs"]).1, "Nothing waits for you.\n");
+    assert!(user.run(&["config"]).1.contains("localhost:8443"));
+}
+
+#[test]
 fn what_is_wrong_is_said_with_a_hint_and_a_code() {
     let user = User::new(
         &json!([{ "first_message": { "contains": "nobody says this" }, "turns": [says("never")] }]),
