@@ -185,6 +185,7 @@ fn agent(worktree: PathBuf, scratch: PathBuf, (proxy, level): (&Option<Proxy>, L
         scratch,
         repository: None,
         user: User::of_environment(),
+        author: None,
         extra: Vec::new(),
         network,
         limits: sandbox::Limits::default(),
