@@ -164,8 +164,8 @@ async fn proxy(with: &LiveArgs, level: Level, folder: &Path) -> Result<Option<Pr
         })?;
     }
     let options = Options {
-        rules,
-        listen: Listen::for_level(level, folder),
+        policy: Arc::new(rules),
+        listen: Listen::for_level(level, folder.join("proxy.sock")),
         limits: proxy::Limits::default(),
         resolver: Resolver::System,
         clock: now,
@@ -185,6 +185,7 @@ fn agent(worktree: PathBuf, scratch: PathBuf, (proxy, level): (&Option<Proxy>, L
         scratch,
         repository: None,
         user: User::of_environment(),
+        author: None,
         extra: Vec::new(),
         network,
         limits: sandbox::Limits::default(),

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use mxd_core::show::one_line;
+use mxd_engine::home::make_private_folder;
 use rustix::process::{Pid, Signal};
 use serde_json::{Value, json};
 
@@ -162,7 +163,7 @@ async fn answering(supervisor: Supervisor) -> Result<Daemon, Failure> {
 async fn start(port: Option<u16>) -> Result<Daemon, Failure> {
     let data = data_folder()?;
     let wrong = |error: std::io::Error| Failure::new(format!("the daemon cannot be started: {error}"));
-    fs::create_dir_all(&data).map_err(wrong)?;
+    make_private_folder(&data).map_err(wrong)?;
     let log = open_log(&log_file(&data)).map_err(wrong)?;
     let mut command = Command::new(std::env::current_exe().map_err(wrong)?);
     command.arg("serve").stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).process_group(0);

@@ -92,6 +92,8 @@ enum Command {
     Answer(answer::Answer),
     /// Allows or refuses a call that waits for your permission.
     Approve(answer::Approve),
+    /// Refuses a call that waits for your permission, with a reason for the agent.
+    Deny(answer::Deny),
     /// Shows what a task changed.
     Diff(read::Diff),
     /// What it cost.
@@ -219,6 +221,7 @@ async fn talk(command: Command, scope: &In) -> Result<(), Failure> {
         Command::Needs(needs) => needs.run(scope).await,
         Command::Answer(answer) => answer.run(scope).await,
         Command::Approve(approve) => approve.run(scope).await,
+        Command::Deny(deny) => deny.run(scope).await,
         Command::Diff(diff) => diff.run(scope).await,
         Command::Cost(cost) => cost.run(scope).await,
         Command::Agent(agent) => agent.run(scope).await,

@@ -1,6 +1,7 @@
 //! The folder that commands and tools work in: its sandbox, what may be touched, and the way to allowed hosts.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, ValueEnum};
@@ -96,8 +97,8 @@ impl Place {
             rules = rules.allow(host).map_err(|error| format!("--allow {host}: {error}"))?;
         }
         let options = Options {
-            rules,
-            listen: Listen::for_level(level, folder),
+            policy: Arc::new(rules),
+            listen: Listen::for_level(level, folder.join("proxy.sock")),
             limits: proxy::Limits::default(),
             resolver: Resolver::System,
             clock: now,

@@ -50,13 +50,17 @@ export type All = {
   problem?: string;
 };
 
-/** A tool call that waits for the user's word. */
+/** A tool call, or a host that a command wants to reach, that waits for the user's word. */
 export type ApprovalNeed = {
   taskId: string;
   taskTitle: string;
   approvalId: string;
+  /** The call; empty for a host. */
   callId: string;
+  /** The tool; `network` for a host. */
   tool: string;
+  /** The host that a command wants to reach and that no rule allows or denies, as a rule would name it. Without it the word is about a call. */
+  host?: string;
   /** Its arguments, as the model wrote them. */
   args: unknown;
   /** The hash of tool and arguments; an approval may name it, and is then about nothing else. */
@@ -66,14 +70,14 @@ export type ApprovalNeed = {
   at: number;
 };
 
-/** A word about a tool call. */
+/** A word about a tool call, or about a host that a command wants to reach. */
 export type Approve = {
   taskId: string;
   approvalId: string;
   decision: Decision;
   /** The hash that was looked at: the word is about this call and no other. */
   argsDigest?: string;
-  /** What the agent is told with a denial. */
+  /** Words for the agent: when a call is denied they are part of its result, otherwise a message. */
   note?: string;
 };
 
@@ -131,7 +135,7 @@ export type Changed = {
   config: unknown;
   /** Projects that go on with the new settings. */
   restarted: string[];
-  /** Projects in which agents work: they go on with the old settings until they are restarted. */
+  /** Projects in which agents work: they go on with the old settings until they are restarted, apart from approval rules and from the hosts of commands, which hold at once. */
   restartNeeded: string[];
   /** Projects that cannot be opened with the new settings. */
   broken: BrokenProject[];
@@ -200,7 +204,7 @@ export type Continue = {
   message?: string;
 };
 
-export type Decision = "once" | "task" | "deny";
+export type Decision = "once" | "task" | "always" | "deny";
 
 export type Diff = {
   /** The commit that the files are compared with. */
@@ -748,7 +752,7 @@ export type TaskView = {
   inbox?: number;
   /** Open questions to the user. */
   questions?: string[];
-  /** Tool calls that wait for the user's word. */
+  /** Tool calls and hosts that wait for the user's word. */
   approvals?: string[];
   /** Commands in the background. */
   background?: string[];

@@ -138,7 +138,10 @@ export interface EventBodies {
   clarification_answered: { id: Id; answer: string };
   clarification_expired: { id: Id };
   approval_requested: { id: Id; toolCallId: string; tool: string; callHash: string; reason: string };
-  approval_given: { id: Id; verdict: string; scope: string; by: string };
+  approval_given: { id: Id; verdict: string; scope: string; by: string; reason?: string };
+  host_approval_requested: { id: Id; host: string };
+  host_approval_given: { id: Id; verdict: string; scope: string; by: string };
+  host_approval_expired: { id: Id };
   sampling_ended: { server: string; stopReason: string; costUsd: number };
   task_status_changed: { from: Status; to: Status; editedBy: string; reason?: string };
   worktree_created: { path: string; branch: string; base: string };

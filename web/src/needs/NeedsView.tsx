@@ -9,7 +9,8 @@ import { useNow } from "../shell/useAsk.ts";
 import { act } from "../task/actions.ts";
 import { useShown } from "../state/store.ts";
 import { ago, moment } from "../text/format.ts";
-import { ApprovalCard, ConflictCard, type Decision, FailedCard, QuestionCard, decide } from "./cards.tsx";
+import { ApprovalCard } from "./ApprovalCard.tsx";
+import { ConflictCard, FailedCard, QuestionCard } from "./cards.tsx";
 
 interface Need {
   readonly key: string;
@@ -19,7 +20,6 @@ interface Need {
   readonly title: string;
   readonly at: number;
   readonly card: ReactNode;
-  readonly decide?: (decision: Decision) => void;
   readonly retry?: () => void;
 }
 
@@ -28,11 +28,23 @@ function listed(needs: Needs, now: number): Need[] {
   const byAge = <T extends { at: number }>(list: readonly T[]): T[] => list.toSorted((a, b) => a.at - b.at);
   const base = (need: { taskId: Id; taskTitle: string; at: number }) => ({ taskId: need.taskId, title: need.taskTitle, at: need.at });
   return [
-    ...byAge(needs.approvals).map((need) => ({ ...base(need), key: `a.${need.approvalId}`, icon: "shield" as const, what: "Approval", card: <ApprovalCard need={need} keys />, decide: (decision: Decision) => void decide(need, decision) })),
+    ...byAge(needs.approvals).map((need) => ({ ...base(need), key: `a.${need.approvalId}`, icon: "shield" as const, what: "Approval", card: <ApprovalCard need={need} keys /> })),
     ...byAge(needs.clarifications).map((need) => ({ ...base(need), key: `q.${need.clarificationId}`, icon: "bell" as const, what: "Question", card: <QuestionCard need={need} now={now} /> })),
     ...byAge(needs.conflicts).map((need) => ({ ...base(need), key: `c.${need.taskId}`, icon: "merge" as const, what: "Conflict", card: <ConflictCard need={need} /> })),
     ...byAge(needs.failed).map((need) => ({ ...base(need), key: `f.${need.taskId}`, icon: "warning" as const, what: "Failed", card: <FailedCard need={need} />, retry: () => void act(need.taskId, "retry") })),
   ];
+}
+
+/** A control in the card of a need. */
+function inCard(need: Need | undefined, control: string): HTMLElement | null {
+  return need === undefined ? null : document.querySelector<HTMLElement>(`#need-${CSS.escape(need.key)} ${control}`);
+}
+
+/** Presses a button of a card, as a click would: one that is not to be pressed yet leads to what is to be read first. */
+function press(need: Need | undefined, control: string): void {
+  const button = inCard(need, control);
+  if (button instanceof HTMLButtonElement && button.disabled) inCard(need, "[data-need-exact]")?.focus();
+  else button?.click();
 }
 
 export function NeedsView({ project }: { project: Id }) {
@@ -57,12 +69,12 @@ export function NeedsView({ project }: { project: Id }) {
   useKeys([
     { key: "j", act: () => show(chosen === undefined ? index : index + 1) },
     { key: "k", act: () => show(index - 1) },
-    { key: "a", act: () => chosen?.decide?.("once") },
-    { key: "t", act: () => chosen?.decide?.("task") },
-    { key: "d", act: () => chosen?.decide?.("deny") },
+    { key: "a", act: () => press(chosen, "[data-need-allow]") },
+    { key: "t", act: () => press(chosen, "[data-need-allow-all]") },
+    { key: "d", act: () => inCard(chosen, "[data-need-reason]")?.focus() },
     { key: "r", act: () => chosen?.retry?.() },
     { key: "Enter", act: () => chosen !== undefined && go({ view: "task", project, task: chosen.taskId, tab: "chat" }) },
-    { key: "i", act: () => document.querySelector<HTMLElement>(`#need-${CSS.escape(chosen?.key ?? "")} [data-need-answer]`)?.focus() },
+    { key: "i", act: () => inCard(chosen, "[data-need-answer]")?.focus() },
   ]);
   return (
     <div className="view-scroll" tabIndex={-1}>
@@ -70,7 +82,7 @@ export function NeedsView({ project }: { project: Id }) {
         <header className="view-head">
           <h1>Needs you</h1>
           <p className="muted key-hints">
-            <kbd>j</kbd> <kbd>k</kbd> move · <kbd>a</kbd> allow once · <kbd>t</kbd> for the task · <kbd>d</kbd> deny · <kbd>i</kbd> answer · <kbd>r</kbd> retry · <kbd>Enter</kbd> open
+            <kbd>j</kbd> <kbd>k</kbd> move · <kbd>a</kbd> allow once · <kbd>t</kbd> all in the task · <kbd>d</kbd> deny · <kbd>i</kbd> answer · <kbd>r</kbd> retry · <kbd>Enter</kbd> open
           </p>
         </header>
         {loaded && list.length === 0 && (

@@ -1,7 +1,8 @@
 // What this task needs from you, right above the place where you write.
 import type { TaskView } from "../api/types.ts";
 import { Icon } from "../design/Icon.tsx";
-import { ApprovalCard, QuestionCard } from "../needs/cards.tsx";
+import { ApprovalCard } from "../needs/ApprovalCard.tsx";
+import { QuestionCard } from "../needs/cards.tsx";
 import { useNow } from "../shell/useAsk.ts";
 import { useShown } from "../state/store.ts";
 

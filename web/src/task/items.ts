@@ -287,6 +287,7 @@ class Builder {
         return;
       case "budget_warning":
       case "budget_exceeded":
+      case "host_approval_requested":
         return note("attention", line);
       case "worktree_created":
       case "worktree_removed":
@@ -295,6 +296,8 @@ class Builder {
       case "agent_interrupted":
       case "budget_granted":
       case "sampling_ended":
+      case "host_approval_given":
+      case "host_approval_expired":
         return note("plain", line);
       default:
         return;

@@ -12,6 +12,7 @@ import { readable, withoutDetail } from "../../src/text/readable.ts";
 import { branchName, count, duration, usd } from "../../src/text/format.ts";
 import { safeHref } from "../../src/text/link.ts";
 import { lineDiff, patchLines } from "../../src/text/patch.ts";
+import { visible, visiblePieces } from "../../src/text/visible.ts";
 
 describe("terminal output", () => {
   it("keeps colours and drops every other sequence", () => {
@@ -184,5 +185,25 @@ describe("others", () => {
     const text = toBase64(data);
     expect(fromBase64(`${text.slice(0, 76)}\n ${text.slice(76)}\n`)).toEqual(data);
     expect(fromBase64(text.replaceAll("+", "-").replaceAll("/", "_"))).toEqual(data);
+  });
+});
+
+describe("texts that a person decides by", () => {
+  it("spell out what nobody sees and what turns a line around", () => {
+    expect(visible("a\u202Eb\u2066c\u200Bd\u{E0041}e\u0007f\u001B[2Jg\uFE0F")).toBe("a\\u{202e}b\\u{2066}c\\u{200b}d\\u{e0041}e\\u{7}f\\u{1b}[2Jg\\u{fe0f}");
+    expect(visible("half \uD800 a character")).toBe("half \\u{d800} a character");
+    expect(visible("written \rover")).toBe("written \\u{d}over");
+  });
+
+  it("leave everything that is seen as it is", () => {
+    expect(visible("naïve 文字 🙂\tone\r\ntwo\n")).toBe("naïve 文字 🙂\tone\ntwo\n");
+    expect(visiblePieces("")).toEqual([]);
+  });
+
+  it("mark what stands for something else", () => {
+    expect(visiblePieces("\\u{202e} \u202E")).toEqual([
+      { text: "\\u{202e} ", isEscape: false },
+      { text: "\\u{202e}", isEscape: true },
+    ]);
   });
 });

@@ -16,7 +16,7 @@ use crate::raw::RawJson;
 ///
 /// A new minor version adds types or fields, which an older reader carries along unread. A new major version
 /// changes what an existing one means, and an older reader must refuse the log.
-pub const VOCABULARY: Version = Version { major: 1, minor: 3 };
+pub const VOCABULARY: Version = Version { major: 1, minor: 4 };
 
 /// A version of the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -275,6 +275,9 @@ vocabulary! {
         ClarificationExpired(ClarificationExpired) = "clarification_expired", Conversation, Session;
         ApprovalRequested(ApprovalRequested) = "approval_requested", Record, Session;
         ApprovalGiven(ApprovalGiven) = "approval_given", Record, Session;
+        HostApprovalRequested(HostApprovalRequested) = "host_approval_requested", Record, Session;
+        HostApprovalGiven(HostApprovalGiven) = "host_approval_given", Record, Session;
+        HostApprovalExpired(HostApprovalExpired) = "host_approval_expired", Record, Session;
         SamplingStarted(SamplingStarted) = "sampling_started", Record, Session;
         SamplingEnded(SamplingEnded) = "sampling_ended", Record, Session;
         WorktreeCreated(WorktreeCreated) = "worktree_created", Record, Shapes;

@@ -1,7 +1,9 @@
 //! What each event does to a session.
 
 use super::trace::{REMEMBERED, fingerprint};
-use super::{Asking, Context, FAILED, FAILING, Finishing, Load, REFITTED, Session, Trace, Waiting};
+use super::{
+    Asking, Context, FAILED, FAILING, Finishing, HostRequest, Load, REFITTED, Session, Trace, Waiting,
+};
 use crate::event::EventBody;
 use crate::event::body::{
     ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
@@ -107,6 +109,20 @@ impl Session {
                 {
                     self.allowed.insert(asked.tool);
                 }
+            }
+            EventBody::HostApprovalRequested(body) => {
+                self.host_requests.insert(body.id, HostRequest { host: body.host.clone(), at });
+            }
+            EventBody::HostApprovalGiven(body) => {
+                let request = self.host_requests.remove(&body.id);
+                if let (Some(request), Verdict::Allow, ApprovalScope::Task | ApprovalScope::Project) =
+                    (request, &body.verdict, &body.scope)
+                {
+                    self.allowed_hosts.insert(request.host);
+                }
+            }
+            EventBody::HostApprovalExpired(body) => {
+                self.host_requests.remove(&body.id);
             }
             _ => {}
         }

@@ -70,6 +70,10 @@ pub struct Session {
     pub(crate) approvals: BTreeMap<ApprovalId, Waiting>,
     /// Tools that the user allowed for the whole task.
     pub(crate) allowed: BTreeSet<String>,
+    /// Hosts that its commands want to reach, and that wait for the user's word.
+    pub(crate) host_requests: BTreeMap<ApprovalId, HostRequest>,
+    /// Hosts that the user allowed for the whole task.
+    pub(crate) allowed_hosts: BTreeSet<String>,
     /// Tools about the tree that its agent does not have.
     pub(crate) withheld: BTreeSet<String>,
     /// Commands that go on in the background.
@@ -125,6 +129,16 @@ pub struct Waiting {
     pub call_hash: String,
 }
 
+/// A host that waits for the user's word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HostRequest {
+    /// The host as a rule would name it.
+    pub host: String,
+    /// When it was asked about.
+    pub at: Millis,
+}
+
 /// What went wrong or round in circles lately; a turn that gets somewhere ends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -174,6 +188,8 @@ impl Session {
         of_servers: BTreeSet::new(),
         approvals: BTreeMap::new(),
         allowed: BTreeSet::new(),
+        host_requests: BTreeMap::new(),
+        allowed_hosts: BTreeSet::new(),
         withheld: BTreeSet::new(),
         background: BTreeSet::new(),
         samplings: BTreeMap::new(),
@@ -267,6 +283,16 @@ impl Session {
     /// Whether a tool was allowed for the whole task.
     pub fn allows(&self, tool: &str) -> bool {
         self.allowed.contains(tool)
+    }
+
+    /// Hosts that its commands want to reach, and that wait for the user's word.
+    pub fn host_requests(&self) -> &BTreeMap<ApprovalId, HostRequest> {
+        &self.host_requests
+    }
+
+    /// Whether the user allowed a host, as a rule would name it, for the whole task.
+    pub fn allows_host(&self, host: &str) -> bool {
+        self.allowed_hosts.contains(host)
     }
 
     /// Its number, while it waits for a free place among the agents at work.

@@ -74,9 +74,21 @@ pub fn line(event: &EventBody) -> Option<String> {
         }
         EventBody::ApprovalGiven(body) => match body.verdict {
             Verdict::Allow => "permission given".to_owned(),
-            Verdict::Deny => "permission refused".to_owned(),
+            Verdict::Deny => match &body.reason {
+                Some(reason) => format!("permission refused: {reason}"),
+                None => "permission refused".to_owned(),
+            },
             Verdict::Ask | Verdict::Other(_) => return None,
         },
+        EventBody::HostApprovalRequested(body) => format!("needs your permission to reach {}", body.host),
+        EventBody::HostApprovalGiven(body) => match body.verdict {
+            Verdict::Allow => "permission to reach a host given".to_owned(),
+            Verdict::Deny => "permission to reach a host refused".to_owned(),
+            Verdict::Ask | Verdict::Other(_) => return None,
+        },
+        EventBody::HostApprovalExpired(_) => {
+            "nobody waits for the permission to reach a host any more".to_owned()
+        }
         EventBody::SamplingEnded(body) => sampled(body),
         EventBody::CompactMarker(body) => {
             format!("conversation summarised, {} tokens spared", body.saved_tokens)

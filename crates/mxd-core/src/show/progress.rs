@@ -26,7 +26,10 @@ pub fn progress(state: &State, top: TaskId) -> Progress {
         if goes_on(state, node, standing.state) {
             progress.working.push(node.id);
         }
-        if !session.approvals().is_empty() || !session.questions().is_empty() {
+        let is_asking = !session.approvals().is_empty()
+            || !session.questions().is_empty()
+            || !session.host_requests().is_empty();
+        if is_asking {
             progress.asking.push(node.id);
         }
         if standing.state.is_stuck() && node.status() == Some(Status::InProgress) {

@@ -99,12 +99,20 @@ pub fn standing(state: &State, task: TaskId) -> Option<Standing> {
     let status = node.status()?;
     let session = state.session(task);
     Some(
-        busy(session)
+        reaching(session)
+            .or_else(|| busy(session))
             .or_else(|| asking(session))
             .or_else(|| queued(session))
             .or_else(|| session.rest().map(|rest| resting((state, node), session, rest)))
             .unwrap_or_else(|| untouched((state, node), status, session)),
     )
+}
+
+/// A command waits for the user's word about a host. It runs, but gets no further.
+fn reaching(session: &Session) -> Option<Standing> {
+    let request = session.host_requests().values().next()?;
+    let why = format!("it needs your permission to reach {}", request.host);
+    Some(Standing::new(AgentState::Asking, why))
 }
 
 /// Something goes on.

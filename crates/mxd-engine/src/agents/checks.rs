@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::room::Place;
 use super::{Agents, errand};
 use crate::git::{End, Errand, Ran, scratch, status, worktree};
+use crate::home::make_private_folder;
 
 /// How long one check may take.
 const PATIENCE: Duration = Duration::from_secs(30 * 60);
@@ -78,7 +79,7 @@ impl Agents {
         stop: &CancellationToken,
     ) -> std::io::Result<Ran> {
         let own = self.parts().data.join("checks").join(format!("{task}-scratch"));
-        std::fs::create_dir_all(&own)?;
+        make_private_folder(&own)?;
         let root = Root { path: folder.to_owned(), access: Access::Write };
         let agent = self.agent(Place { root, repository: None }, &own).await;
         let settled = agent.settle(self.surroundings().sandbox.level())?;

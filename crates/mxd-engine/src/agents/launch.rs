@@ -23,6 +23,7 @@ use crate::config::{AgentModel, Role};
 use crate::git::space::Watermark;
 use crate::git::worktree::{self, Base, Created, FailedSetup, Request, Setup};
 use crate::git::{Branch, Errand, Head, Ran, Slug};
+use crate::home::make_private_folder;
 use crate::prompt::load_memory;
 
 /// Tokens of an answer, where the model could write more: what is set aside for a call is set aside for all of them.
@@ -133,7 +134,7 @@ impl Agents {
         let shared = self.surroundings().repository.shared_with(task);
         let root = Root { path: errand.folder.clone(), access: Access::Write };
         let scratch = self.scratch(task);
-        std::fs::create_dir_all(&scratch)?;
+        make_private_folder(&scratch)?;
         let agent = self.agent(Place { root, repository: Some(shared) }, &scratch).await;
         let settled = agent.settle(self.surroundings().sandbox.level())?;
         let cell = self.surroundings().sandbox.cell(settled.policy);

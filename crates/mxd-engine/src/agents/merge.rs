@@ -15,6 +15,7 @@ use crate::clock;
 use crate::git::merge::{self, Outcome as Merged, Request, SettingsChange, SettingsRule};
 use crate::git::space::Watermark;
 use crate::git::{Branch, Errand, Ran};
+use crate::home::make_private_folder;
 
 /// What a merge came to, or that the user has to be asked first.
 pub(super) enum MergeEnd {
@@ -125,7 +126,7 @@ impl Agents {
             let root = Root { path: errand.folder.clone(), access: Access::Write };
             (Place { root, repository: None }, self.parts().data.join("merges").join("scratch"))
         };
-        std::fs::create_dir_all(&own)?;
+        make_private_folder(&own)?;
         let settled = self.agent(place, &own).await.settle(self.surroundings().sandbox.level())?;
         let cell = self.surroundings().sandbox.cell(settled.policy);
         errand::run(&cell, &settled.env, errand, stop).await

@@ -9,6 +9,7 @@ mod depot;
 mod desk;
 mod elicit;
 mod errand;
+mod hosts;
 mod launch;
 mod leftovers;
 mod merge;
@@ -27,7 +28,8 @@ mod user;
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use mxd_core::commit::Seq;
 use mxd_core::decide::{Actor, Alarm, Effect, Op, SessionOp};
@@ -50,7 +52,7 @@ pub(crate) use self::leftovers::Unwanted;
 pub use self::neighbours::{Neighbour, Neighbours};
 pub use self::user::{Merge, MergeRequest};
 use crate::clock;
-use crate::config::Config;
+use crate::config::{Config, CurrentConfig};
 use crate::git::Repository;
 use crate::keyring::Keyring;
 use crate::project::{Shown, Wish, WishError};
@@ -73,6 +75,11 @@ pub struct Surroundings {
     /// The other projects.
     pub neighbours: Neighbours,
 }
+
+/// Why nobody knows what the settings say now.
+#[derive(Debug, thiserror::Error)]
+#[error("the settings cannot be read: {0}")]
+struct SettingsError(String);
 
 /// What agents are made of.
 #[derive(Debug)]
@@ -101,8 +108,15 @@ struct Inner {
     depot: Depot,
     /// Servers that wait for the user's answer.
     waiting: Mutex<elicit::Waiting>,
-    /// The way to allowed hosts, once somebody needs it.
+    /// The settings as their files are now.
+    current_config: Arc<CurrentConfig>,
+    /// Connections that wait for the user's word about a host.
+    waiting_hosts: Mutex<hosts::WaitingHosts>,
+    /// The way of servers to allowed hosts, once one of them needs it.
     proxy: tokio::sync::Mutex<Option<Arc<Proxy>>>,
+    /// All proxies that run, those of tasks too.
+    proxies: Mutex<Vec<Weak<Proxy>>>,
+    proxies_started: AtomicU64,
     /// Tasks in whose worktrees somebody has worked since the start.
     visited: Mutex<HashSet<TaskId>>,
     /// What is to be gone, also when that is done: whether it is, nobody writes down.
@@ -120,7 +134,11 @@ impl Agents {
         let inner = Inner {
             depot: Depot::new(&parts.data),
             waiting: Mutex::default(),
+            current_config: Arc::new(CurrentConfig::new(parts.surroundings.config.places.clone())),
+            waiting_hosts: Mutex::default(),
             proxy: tokio::sync::Mutex::default(),
+            proxies: Mutex::default(),
+            proxies_started: AtomicU64::new(0),
             parts,
             desks: Mutex::default(),
             providers: Mutex::default(),
@@ -139,6 +157,15 @@ impl Agents {
 
     pub(crate) fn surroundings(&self) -> &Surroundings {
         &self.inner.parts.surroundings
+    }
+
+    /// The settings as their files are now.
+    async fn current_config(&self) -> Result<Arc<Config>, SettingsError> {
+        let current = Arc::clone(&self.inner.current_config);
+        let loaded = tokio::task::spawn_blocking(move || current.load()).await;
+        loaded
+            .map_err(|error| SettingsError(error.to_string()))?
+            .map_err(|error| SettingsError(error.to_string()))
     }
 
     fn depot(&self) -> &Depot {
@@ -174,6 +201,7 @@ impl Agents {
                 desk.hear((seq, at, event.clone()));
             }
             self.hear_answer(event);
+            self.hear_about_host(event);
             // What a task may use depends on what is above it.
             if matches!(event.body, EventBody::TaskMoved(_)) {
                 let agents = self.clone();

@@ -9,7 +9,7 @@ use mxd_core::id::TaskId;
 use mxd_core::tool::EffectSet;
 use mxd_tools::confine::Files;
 use mxd_tools::kept::Kept;
-use mxd_tools::proxy::ProxyError;
+use mxd_tools::proxy::{Proxy, ProxyError};
 use mxd_tools::sandbox::{Agent, Network, Repository as Shared};
 use mxd_tools::scope::{Access, Root, Scope};
 use mxd_tools::secrets::Secrets;
@@ -20,6 +20,7 @@ use super::Agents;
 use super::desk::Desk;
 use super::network::Way;
 use crate::git::{GitError, RefError, worktree};
+use crate::home::make_private_folder;
 
 /// Where an agent works.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(super) struct Room {
     /// Which folder it is in, by its number on the disk.
     ground: (u64, u64),
     closed: CancellationToken,
+    /// Its commands' way to hosts, which ends with it.
+    _proxy: Option<Arc<Proxy>>,
 }
 
 /// A folder to work in.
@@ -91,7 +94,7 @@ impl Agents {
         let place = self.place(desk.task)?;
         let effects =
             self.remit(desk.task).await.map_err(|error| RoomError::Tools(error.to_string()))?.effects;
-        let way = self.way_out(effects).await?;
+        let way = self.way_of_commands(desk.task, effects).await?;
         let room = Arc::new(self.make_room((desk.task, place), effects, way).await?);
         let agents = self.clone();
         let (task, watched, closed) = (desk.task, room.scope.processes.clone(), room.closed.clone());
@@ -138,7 +141,7 @@ impl Agents {
         way: Way,
     ) -> Result<Room, RoomError> {
         let scratch = self.scratch(task);
-        std::fs::create_dir_all(&scratch)?;
+        make_private_folder(&scratch)?;
         let settings = &self.surroundings().config.sandbox;
         let Root { path: folder, access } = place.root.clone();
         let agent = Agent { network: way.network, ..self.agent(place, &scratch).await }.held_to(effects);
@@ -162,7 +165,7 @@ impl Agents {
             secrets: Secrets::default(),
         };
         let ground = number(&scope.worktree)?;
-        Ok(Room { scope, ground, closed: CancellationToken::new() })
+        Ok(Room { scope, ground, closed: CancellationToken::new(), _proxy: way.proxy })
     }
 
     pub(super) fn scratch(&self, task: TaskId) -> PathBuf {

@@ -79,8 +79,13 @@ impl Agents {
             Ok(toolbox) => toolbox,
             Err(error) => return self.not_run(task, (call, name), &error).await,
         };
+        // Rules that were changed since the project was opened hold for this call.
+        let config = match self.current_config().await {
+            Ok(config) => config,
+            Err(error) => return self.not_run(task, (call, name), &error).await,
+        };
         let approved = approved.as_deref().and_then(|hash| hash.parse().ok());
-        let authority = toolbox.authority(&self.surroundings().config.approvals, approved);
+        let authority = toolbox.authority(&config.approvals, approved);
         let wanted = Call {
             id: CallId::new(&call.0),
             tool: &name,

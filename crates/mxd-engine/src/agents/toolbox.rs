@@ -174,7 +174,7 @@ impl Agents {
     ) -> Result<mcp::Surroundings, ToolboxError> {
         let place = self.place(task)?;
         let roots = vec![place.root.path.clone()];
-        let way = self.way_out(remit.effects).await.map_err(RoomError::from)?;
+        let way = self.way_of_servers(remit.effects).await.map_err(RoomError::from)?;
         let agent = Agent { network: way.network, ..self.agent(place, &self.scratch(task)).await };
         let keyring = self.surroundings().keyring.clone();
         Ok(mcp::Surroundings {

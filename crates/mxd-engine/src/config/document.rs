@@ -203,6 +203,9 @@ pub(super) struct NetworkPart {
     /// Hosts that cannot be reached, whatever else allows them. Those of all layers count.
     #[schemars(length(max = MAX_ENTRIES), inner(length(min = 1, max = MAX_NAME)))]
     pub(super) deny: Option<Vec<String>>,
+    /// Whether you are asked when a command wants to reach a host that no rule allows or denies. Without it such a host
+    /// is refused at once.
+    pub(super) ask: Option<bool>,
 }
 
 /// When a conversation is summarised.

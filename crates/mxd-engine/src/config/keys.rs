@@ -77,6 +77,7 @@ pub const KEYS: &[Key] = &[
     key("sandbox.network.allow", MayNot, Replace),
     key("sandbox.network.allowPrivate", MayNot, Replace),
     key("sandbox.network.deny", MayAdd, Append),
+    key("sandbox.network.ask", MayNot, Replace),
     key("sandbox.read", MayNot, Replace),
     key("sandbox.write", MayNot, Replace),
     key("sandbox.memoryMb", MayNot, Replace),
@@ -141,7 +142,7 @@ pub fn defaults() -> Value {
         "skills": [DEFAULT_SKILLS],
         "checks": [],
         "include": [],
-        "sandbox": { "mode": "on" },
+        "sandbox": { "mode": "on", "network": { "ask": true } },
         "diskWatermark": DEFAULT_DISK_WATERMARK,
         "compaction": {
             "bufferRatio": DEFAULT_BUFFER_RATIO,

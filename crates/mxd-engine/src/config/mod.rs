@@ -7,6 +7,7 @@
 mod agent;
 pub(crate) mod beneath;
 mod check;
+mod current;
 mod document;
 mod environment;
 mod keys;
@@ -25,6 +26,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub use agent::{AgentModel, AgentModelError, ReachError, Role};
+pub use current::CurrentConfig;
 pub use document::{AuthGroup, LogFormat, LogLevel, OpenAiWire, ProviderName};
 pub use environment::{FoundKey, found_keys};
 pub use keys::{KEYS, Key, Repository, defaults};
@@ -36,7 +38,7 @@ pub use settled::{
     AgentLimits, Auth, Compaction, Config, ConfiguredServer, LogSettings, SandboxSettings, TelemetrySettings,
     Thresholds,
 };
-pub use write::{WriteError, patch, set, unset, value_of};
+pub use write::{WriteError, allow_host, patch, set, unset, value_of};
 
 /// One line of what holds: a key, its value as far as it can be shown, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -70,7 +72,7 @@ impl Config {
             problems.extend(check::together(&files));
         }
         Problems::check(problems)?;
-        settled::settle(&files)
+        settled::settle(places, &files)
     }
 
     /// What holds, key by key, for people to look at.

@@ -56,9 +56,10 @@ fn load(places: &Places, layer: Layer, file: &Path) -> Result<Option<LayerFile>,
     Ok(Some(LayerFile { layer, file: file.to_owned(), text, value, mode }))
 }
 
-type Bytes = Option<(Vec<u8>, Option<u32>)>;
+/// What a file holds and the mode it has, if there is one.
+pub(super) type Bytes = Option<(Vec<u8>, Option<u32>)>;
 
-fn bytes(places: &Places, layer: Layer, file: &Path) -> Result<Bytes, String> {
+pub(super) fn bytes(places: &Places, layer: Layer, file: &Path) -> Result<Bytes, String> {
     if let (Layer::Repository, Some(root)) = (layer, &places.repository) {
         let read = beneath::read(root, &Path::new(FOLDER).join(FILE), BOUNDS.bytes)
             .map_err(|error| error.to_string())?;

@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::document::{AuthGroup, Document, LogFormat, LogLevel, SandboxPart};
 use super::keys;
-use super::layer::{Layer, Origin};
+use super::layer::{Layer, Origin, Places};
 use super::merge::{self, Merged};
 use super::problem::{Fault, Problem, Problems};
 use super::read::LayerFile;
@@ -81,6 +81,8 @@ pub struct Config {
     pub telemetry: TelemetrySettings,
     /// Whether the project is the program that runs it.
     pub self_bootstrap: bool,
+    /// Where all of this was read.
+    pub places: Places,
     pub(super) merged: Merged,
 }
 
@@ -115,6 +117,8 @@ pub struct SandboxSettings {
     pub mode: Mode,
     /// Which hosts can be reached.
     pub hosts: HostRules,
+    /// Whether the user is asked about a host that no rule allows or denies.
+    pub ask_about_hosts: bool,
     /// Folders besides the worktree.
     pub roots: Vec<Root>,
     /// What the processes of an agent may use.
@@ -198,7 +202,7 @@ pub struct TelemetrySettings {
 }
 
 /// Makes one of all layers. They were checked one by one; what is found here comes of putting them together.
-pub(super) fn settle(files: &[LayerFile]) -> Result<Config, Problems> {
+pub(super) fn settle(places: &Places, files: &[LayerFile]) -> Result<Config, Problems> {
     let merged = merge::merge(files);
     let whole = |path: &str, fault: Fault| {
         let layer = merged.origins.get(path).and_then(Origin::layer);
@@ -221,7 +225,8 @@ pub(super) fn settle(files: &[LayerFile]) -> Result<Config, Problems> {
     let servers = parse_mcp_servers(servers.as_bytes())
         .map_err(|_| shape("mcpServers", "the servers of all layers together are too many"))?;
     let mcp_servers = servers.into_iter().map(|spec| declared(spec, &merged)).collect();
-    let parts = Parts { models: built_in.with(models), approvals, hosts, mcp_servers };
+    let models = built_in.with(models);
+    let parts = Parts { models, approvals, hosts, mcp_servers, places: places.clone() };
     Ok(settings(document, parts, merged))
 }
 
@@ -231,6 +236,7 @@ struct Parts {
     approvals: ApprovalPolicy,
     hosts: HostRules,
     mcp_servers: Vec<ConfiguredServer>,
+    places: Places,
 }
 
 fn declared(spec: ServerSpec, merged: &Merged) -> ConfiguredServer {
@@ -305,6 +311,7 @@ fn settings(document: Document, parts: Parts, merged: Merged) -> Config {
             content: document.telemetry.content.unwrap_or(false),
         },
         self_bootstrap: document.self_bootstrap.unwrap_or(false),
+        places: parts.places,
         merged,
     }
 }
@@ -323,6 +330,7 @@ fn sandbox_settings(part: SandboxPart, hosts: HostRules) -> SandboxSettings {
     SandboxSettings {
         mode: part.mode.unwrap_or_default(),
         hosts,
+        ask_about_hosts: part.network.ask.unwrap_or(true),
         roots: roots(part.read, Access::Read).chain(roots(part.write, Access::Write)).collect(),
         limits: SandboxLimits {
             memory_bytes: part.memory_mb.map_or(standard.memory_bytes, |megabytes| megabytes << 20),

@@ -11,6 +11,8 @@ use super::check;
 use super::layer::{Layer, Places};
 use super::problem::{Fault, Problem, Problems};
 use super::read::{self, LayerFile};
+use super::settled::Config;
+use crate::home::make_private_folder;
 
 /// Why a key was not changed. The file is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -96,6 +98,25 @@ fn patch_below(place: &mut Value, patch: &Map<String, Value>) {
     }
 }
 
+/// Adds a host to those that the commands of one project may reach. The list of a project stands in the place of the
+/// user's, so what is in that comes along.
+///
+/// # Errors
+///
+/// When the settings cannot be read, or the layer cannot be written. The file is then as it was.
+pub fn allow_host(places: &Places, rule: &str) -> Result<(), WriteError> {
+    const KEY: &str = "sandbox.network.allow";
+    let config = Config::load(places).map_err(WriteError::Refused)?;
+    let Value::Array(mut allowed) = config.value(KEY) else {
+        return set(places, Layer::Project, KEY, Value::from(vec![rule]));
+    };
+    if allowed.iter().any(|known| known.as_str() == Some(rule)) {
+        return Ok(());
+    }
+    allowed.push(Value::from(rule));
+    set(places, Layer::Project, KEY, Value::from(allowed))
+}
+
 /// What somebody means who types a value: JSON where it is some, otherwise the text itself.
 pub fn value_of(typed: &str) -> Value {
     serde_json::from_str(typed).unwrap_or_else(|_| Value::String(typed.to_owned()))
@@ -112,7 +133,7 @@ fn change(places: &Places, layer: Layer, edit: impl FnOnce(&mut Value)) -> Resul
         let file = file.clone();
         move |source: io::Error| WriteError::Io { file, what, source }
     };
-    make_folder(&folder, layer).map_err(failed("created"))?;
+    make_folder(places, &folder, layer).map_err(failed("created"))?;
     // Whoever changes a layer at the same time waits here, so that no change is lost.
     let lock = File::open(&folder).map_err(failed("locked"))?;
     lock.lock().map_err(failed("locked"))?;
@@ -203,15 +224,18 @@ impl Verified {
     }
 }
 
-fn make_folder(folder: &Path, layer: Layer) -> io::Result<()> {
-    let mode = if layer == Layer::Repository { 0o755 } else { 0o700 };
-    match fs::DirBuilder::new().recursive(true).mode(mode).create(folder) {
-        // A folder of the repository that is a link would lead the file out of it.
-        Ok(()) if layer == Layer::Repository && fs::symlink_metadata(folder)?.is_symlink() => {
-            Err(io::Error::other("its folder is a link"))
-        }
-        made => made,
+fn make_folder(places: &Places, folder: &Path, layer: Layer) -> io::Result<()> {
+    if layer != Layer::Repository {
+        // The folder of a project is inside of the data folder, and as private as that is.
+        make_private_folder(&places.data)?;
+        return make_private_folder(folder);
     }
+    fs::DirBuilder::new().recursive(true).mode(0o755).create(folder)?;
+    // A folder of the repository that is a link would lead the file out of it.
+    if fs::symlink_metadata(folder)?.is_symlink() {
+        return Err(io::Error::other("its folder is a link"));
+    }
+    Ok(())
 }
 
 /// The user's own files are private; that of the repository belongs to everybody who has it.

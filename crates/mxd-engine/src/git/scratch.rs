@@ -8,6 +8,7 @@ use super::files::{blocking, remove_tree};
 use super::names::ObjectId;
 use super::repository::Repository;
 use super::worktree::{fill, register_detached, unregister};
+use crate::home::make_private_folder;
 
 /// A checkout of a commit that belongs to no task and no branch.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl Scratch {
     /// The place, whatever is there.
     pub(super) fn at(folder: &Path) -> Result<Self, GitError> {
         let parent = folder.parent().unwrap_or(folder);
-        std::fs::create_dir_all(parent).map_err(GitError::file("make", parent))?;
+        make_private_folder(parent).map_err(GitError::file("make", parent))?;
         let parent = std::fs::canonicalize(parent).map_err(GitError::file("find", parent))?;
         Ok(Self { folder: parent.join(folder.file_name().unwrap_or_default()) })
     }

@@ -29,6 +29,7 @@ use tokio::sync::{Mutex, watch};
 
 pub use self::error::HomeError;
 pub use self::prepare::Init;
+pub use self::private::make_folder as make_private_folder;
 use self::registry::Shelf;
 pub use self::registry::{Entry, MOST_PROJECTS};
 use crate::agents::{Neighbour, Neighbours, Surroundings};

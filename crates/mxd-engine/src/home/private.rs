@@ -8,8 +8,13 @@ use std::path::Path;
 /// Bytes of a private file that are read.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Makes a folder that nobody else can look into. One that is there already is closed to others.
-pub(super) fn make_folder(path: &Path) -> io::Result<()> {
+/// Makes a folder that nobody else can look into, with the folders above it that are missing. One that is there already
+/// is closed to others.
+///
+/// # Errors
+///
+/// When it cannot be made or closed, is no folder, or belongs to another user.
+pub fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)?;
     let there = fs::metadata(path)?;
     if !there.is_dir() {

@@ -315,6 +315,7 @@ fn owed(state: &State) -> VecDeque<Wish> {
             || state.inbox(*task).wants_agent()
             || !session.background().is_empty()
             || !session.questions().is_empty()
+            || !session.host_requests().is_empty()
             || session.rest() == Some(&RestReason::Failed)
     };
     let leaves = |node: &&Node| node.task().is_some_and(|task| task.leaving == Some(Leaving::Underway));

@@ -222,8 +222,8 @@ impl Project {
     }
 
     /// The latest visits of its agents to hosts, those that were refused, too, oldest first.
-    pub async fn visits(&self) -> Vec<Visit> {
-        self.shared.agents.visits().await
+    pub fn visits(&self) -> Vec<Visit> {
+        self.shared.agents.visits()
     }
 
     /// The manifest of its agents, and whether the repository has another one now than what was accepted.

@@ -4,7 +4,8 @@
 //! session, which a browser gets by the log-in of [`challenge`]: it makes a key pair, the user has the command line
 //! encrypt the answer to a challenge with it, and whoever can decrypt that answer is let in; or by a ticket, when the
 //! command line opens the browser itself. And a stream token, for one live stream and one minute, because browsers
-//! cannot send a header with those.
+//! cannot send a header with those. A stream token belongs to whoever asked for it: it opens nothing, and what it has
+//! opened ends, as soon as that session ends.
 //!
 //! Tokens are kept as hashes only and compared in constant time; nothing long-lived ever stands in a URL.
 
@@ -18,6 +19,7 @@ mod token;
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use mxd_core::id::ProjectId;
 use mxd_core::time::Millis;
@@ -36,6 +38,8 @@ use crate::fault::{Answer, Fault};
 
 /// How long a stream token holds.
 const STREAM_MS: u64 = 60_000;
+/// How long the end of a session is slept for before the clock is read again.
+const LONGEST_EXPIRY_SLEEP: Duration = Duration::from_secs(15);
 /// Stream tokens at the same time.
 const MOST_STREAM_TOKENS: usize = 1_000;
 
@@ -46,8 +50,6 @@ pub(crate) enum Who {
     Local,
     /// A browser that has logged in.
     Session(String),
-    /// Somebody with a token for one stream.
-    Stream,
     /// Anybody: the user said that nobody has to log in.
     Anybody,
 }
@@ -74,6 +76,8 @@ pub(crate) struct Auth {
 
 struct StreamToken {
     hash: Hashed,
+    /// Who asked for it, and in whose name the stream is opened.
+    owner: Who,
     project: ProjectId,
     expires: Millis,
 }
@@ -117,23 +121,48 @@ impl Auth {
         lock(&self.sessions).find(&shown, clock::now()).map(Who::Session)
     }
 
-    /// Whether this is a token for the stream of this project.
-    pub(crate) fn opens_stream(&self, token: &str, project: &str) -> bool {
+    /// In whose name this token opens the stream of this project. Nobody's once the session that made it has ended.
+    pub(crate) fn opens_stream(&self, token: &str, project: &str) -> Option<Who> {
         let (shown, now) = (Hashed::of(token), clock::now());
-        let streams = lock(&self.streams);
-        let fits = |known: &StreamToken| known.expires > now && known.project.to_string() == project;
-        streams.iter().filter(|known| known.hash.matches(&shown)).any(fits)
+        let fits = |known: &&StreamToken| {
+            known.hash.matches(&shown) && known.expires > now && known.project.to_string() == project
+        };
+        let owner = lock(&self.streams).iter().find(fits).map(|known| known.owner.clone())?;
+        self.still_holds(&owner).then_some(owner)
     }
 
-    /// Whether somebody who was let in would be let in again. A stream goes on when its token has ended.
-    pub(crate) fn still_holds(&self, who: &Who) -> bool {
+    /// Whether somebody who was let in would be let in again.
+    fn still_holds(&self, who: &Who) -> bool {
         match who {
-            Who::Local | Who::Stream | Who::Anybody => true,
-            Who::Session(id) => lock(&self.sessions).holds(id, clock::now()),
+            Who::Local | Who::Anybody => true,
+            Who::Session(id) => lock(&self.sessions).expires(id).is_some_and(|end| end > clock::now()),
         }
     }
 
-    pub(crate) fn stream_token(&self, project: ProjectId) -> Answer<Fresh> {
+    /// Returns when somebody who was let in would not be let in again: the session was revoked, logged out of, pushed
+    /// out by newer ones, or its time is over. Whatever goes on for longer than a moment has to end then.
+    pub(crate) async fn session_ended(&self, who: &Who) {
+        let id = match who {
+            Who::Local | Who::Anybody => return std::future::pending().await,
+            Who::Session(id) => id,
+        };
+        let mut changes = lock(&self.sessions).changes();
+        loop {
+            let expires = lock(&self.sessions).expires(id).map_or(0, |end| end.0);
+            let left = Duration::from_millis(expires.saturating_sub(clock::now().0));
+            if left.is_zero() {
+                return;
+            }
+            // Not longer at a time: the clock on the wall may be set, and goes on while the machine is suspended.
+            let pause = tokio::time::sleep(left.min(LONGEST_EXPIRY_SLEEP));
+            tokio::select! {
+                () = pause => {}
+                _changed = changes.changed() => {}
+            }
+        }
+    }
+
+    pub(crate) fn stream_token(&self, owner: Who, project: ProjectId) -> Answer<Fresh> {
         let now = clock::now();
         let token = token::fresh()?;
         let expires = Millis(now.0 + STREAM_MS);
@@ -142,7 +171,7 @@ impl Auth {
         if streams.len() >= MOST_STREAM_TOKENS {
             return Err(too_many("stream tokens"));
         }
-        streams.push(StreamToken { hash: Hashed::of(&token), project, expires });
+        streams.push(StreamToken { hash: Hashed::of(&token), owner, project, expires });
         Ok(Fresh { token, expires })
     }
 
@@ -204,4 +233,27 @@ fn too_many(what: &str) -> Fault {
     Fault::new(axum::http::StatusCode::TOO_MANY_REQUESTS, "rate_limit", message)
         .hint("Wait a minute.")
         .retry_after(60)
+}
+
+#[cfg(test)]
+mod tests {
+
+    use super::*;
+
+    #[tokio::test]
+    async fn expired_session_ends_what_it_opened() {
+        let data = tempfile::TempDir::new().unwrap();
+        let auth = Auth { session_ms: 100, ..Auth::open(data.path(), Policy::Enforced, "local", 1).unwrap() };
+        let project: ProjectId = clock::fresh_id().unwrap();
+        let session = auth.begin_session(None, clock::now()).unwrap();
+        let owner =
+            Who::Session(auth.sessions.lock().unwrap().find(&Hashed::of(&session.token), Millis(0)).unwrap());
+        let stream = auth.stream_token(owner.clone(), project).unwrap();
+        auth.session_ended(&owner).await;
+        assert!(clock::now() >= session.expires, "not before its time");
+        assert_eq!(auth.who(&session.token), None);
+        assert_eq!(auth.opens_stream(&stream.token, &project.to_string()), None);
+        let local = auth.stream_token(Who::Local, project).unwrap();
+        assert_eq!(auth.opens_stream(&local.token, &project.to_string()), Some(Who::Local));
+    }
 }

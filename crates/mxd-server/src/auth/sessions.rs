@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use mxd_core::time::Millis;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
 
 use super::file;
 use super::token::Hashed;
@@ -17,6 +18,8 @@ const MOST: usize = 100;
 pub(super) struct Sessions {
     path: PathBuf,
     all: Vec<Session>,
+    /// Wakes whoever waits for the end of a session.
+    changed: watch::Sender<()>,
 }
 
 #[derive(Debug, Clone)]
@@ -66,7 +69,7 @@ impl Sessions {
             let Kept { id, hash, label, created_at: created, expires_at: expires } = kept;
             Some(Session { id, hash: Hashed::from_hex(&hash)?, label, created, expires })
         });
-        Ok(Self { path: path.to_owned(), all: all.collect() })
+        Ok(Self { path: path.to_owned(), all: all.collect(), changed: watch::Sender::new(()) })
     }
 
     pub(super) fn find(&self, shown: &Hashed, now: Millis) -> Option<String> {
@@ -80,8 +83,14 @@ impl Sessions {
         found
     }
 
-    pub(super) fn holds(&self, id: &str, now: Millis) -> bool {
-        self.all.iter().any(|session| session.id == id && session.expires > now)
+    /// When a session ends by itself; none when there is no such session any more.
+    pub(super) fn expires(&self, id: &str) -> Option<Millis> {
+        self.all.iter().find(|session| session.id == id).map(|session| session.expires)
+    }
+
+    /// Changes whenever a session is added or removed.
+    pub(super) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     pub(super) fn add(
@@ -135,6 +144,7 @@ impl Sessions {
         let text = serde_json::to_string_pretty(&kept).map_err(io::Error::other)?;
         file::publish(&self.path, &text)?;
         self.all = all;
+        self.changed.send_replace(());
         Ok(())
     }
 }

@@ -37,15 +37,15 @@ impl Cursor {
 pub(crate) struct Listener {
     pub(crate) feed: Arc<Feed>,
     pub(crate) cursor: Cursor,
-    /// Whether the one who listens still may. Asked now and then.
-    pub(crate) may_listen: Box<dyn Fn() -> bool + Send>,
+    /// Returns when the one who listens may not any longer.
+    pub(crate) session_ended: Pin<Box<dyn Future<Output = ()> + Send>>,
     /// Counts the listener, as long as it is there.
     pub(crate) seat: OwnedSemaphorePermit,
 }
 
 /// The stream of a listener, as long as both it and the project are there.
 pub(crate) fn listen(listener: Listener) -> impl Stream<Item = Result<Bytes, std::convert::Infallible>> {
-    let Listener { feed, cursor, may_listen, seat } = listener;
+    let Listener { feed, cursor, session_ended, seat } = listener;
     let reader = Reader {
         frames: feed.frames.subscribe(),
         standing: feed.registered.standing.clone(),
@@ -53,12 +53,16 @@ pub(crate) fn listen(listener: Listener) -> impl Stream<Item = Result<Bytes, std
         position: 0,
         stage: Stage::Begin(cursor),
         heartbeat: Box::pin(sleep(limits::HEARTBEAT)),
-        may_listen,
         _seat: seat,
     };
-    futures_util::stream::unfold(reader, |mut reader| async move {
-        let bytes = reader.next().await?;
-        Some((Ok(bytes), reader))
+    futures_util::stream::unfold((reader, session_ended), |(mut reader, mut session_ended)| async move {
+        let bytes = tokio::select! {
+            // First, so that a listener who hears much is not heard out.
+            biased;
+            () = session_ended.as_mut(), if !matches!(reader.stage, Stage::Over) => reader.end_session(),
+            bytes = reader.next() => bytes?,
+        };
+        Some((Ok(bytes), (reader, session_ended)))
     })
 }
 
@@ -71,7 +75,6 @@ struct Reader {
     stage: Stage,
     /// Set once for each beat: setting it for each frame would cost more than the frame.
     heartbeat: Pin<Box<Sleep>>,
-    may_listen: Box<dyn Fn() -> bool + Send>,
     _seat: OwnedSemaphorePermit,
 }
 
@@ -184,10 +187,6 @@ impl Reader {
     }
 
     async fn hear(&mut self) -> Heard {
-        // When it is due, the beat comes first: a listener who hears much is asked, too, whether it still may.
-        if self.heartbeat.deadline() <= Instant::now() {
-            return Heard::Silence;
-        }
         tokio::select! {
             biased;
             frame = self.frames.recv() => match frame {
@@ -202,9 +201,11 @@ impl Reader {
 
     fn beat(&mut self) -> Bytes {
         self.heartbeat.as_mut().reset(Instant::now() + limits::HEARTBEAT);
-        if (self.may_listen)() {
-            return frame::event("heartbeat", "{}");
-        }
+        frame::event("heartbeat", "{}")
+    }
+
+    /// The last that a listener hears whose session has ended.
+    fn end_session(&mut self) -> Bytes {
         self.stage = Stage::Over;
         frame::event("auth_expired", "{}")
     }

@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
 use mxd_core::tool::{
     ApprovalPolicy, CapabilityLayer, CapabilitySet, EffectSet, Fallback, Ruling, SideEffect,
 };
@@ -18,6 +19,7 @@ use tower::ServiceExt as _;
 use super::{SetUp, Wanted};
 use crate::app::App;
 use crate::fault::Fault;
+use crate::guard::{Visitor, stranger};
 
 /// Bytes of an answer that are handed on.
 const MOST_ANSWER: usize = 4 << 20;
@@ -56,12 +58,20 @@ impl Mcp {
     }
 }
 
-/// Answers a request of an MCP client.
-pub(crate) async fn answer(State(app): State<App>, request: Request) -> Response {
-    match app.mcp.0.get() {
-        Some(ready) => ready.endpoint.handle(request).await.map(Body::new),
-        None => Fault::starting().into_response(),
-    }
+/// Answers a request of an MCP client. An answer may be a stream; it ends with the session of whoever asked.
+pub(crate) async fn answer(State(app): State<App>, visitor: Visitor, request: Request) -> Response {
+    let Some(ready) = app.mcp.0.get() else {
+        return Fault::starting().into_response();
+    };
+    let watched = app.clone();
+    let session_ended = async move { watched.auth.session_ended(&visitor.who).await };
+    let mut session_ended = Box::pin(session_ended);
+    let response = tokio::select! {
+        biased;
+        () = session_ended.as_mut() => return stranger().into_response(),
+        response = ready.endpoint.handle(request) => response,
+    };
+    response.map(|body| Body::from_stream(Body::new(body).into_data_stream().take_until(session_ended)))
 }
 
 fn permissions() -> SetUp<Permissions> {

@@ -104,7 +104,7 @@ fn definition(tool: &Tool) -> SetUp<ToolDef> {
 
 /// The tools touch no file and run no command, so their place is an empty folder.
 async fn scope(scratch: &Path) -> SetUp<Scope> {
-    std::fs::create_dir_all(scratch)?;
+    mxd_engine::home::make_private_folder(scratch)?;
     let launcher = Launcher { program: "/nonexistent".into(), args: Vec::new() };
     let sandbox = Sandbox::probe(launcher, Mode::Off).await?;
     let kept = Kept::open(scratch)?;

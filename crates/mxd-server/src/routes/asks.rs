@@ -4,6 +4,7 @@ use axum::extract::State;
 use mxd_core::decide::{Actor, Op, SessionOp};
 use mxd_core::event::body::{ApprovalScope, Verdict};
 use mxd_core::id::{ApprovalId, ClarificationId, TaskId};
+use mxd_engine::config;
 use mxd_engine::project::Project;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use crate::api::{Api, Route};
 use crate::app::{App, find};
 use crate::fault::{Answer, Fault};
 use crate::take::{Input, Path};
-use crate::view::{ClarificationNeed, Needs, needs};
+use crate::view::{ClarificationNeed, Needs, host_digest, needs};
 
 pub(super) fn routes(api: Api) -> Api {
     api.add(Route::get("/projects/{project}/needs", "What waits for the user").gives::<Needs>(), list)
@@ -29,7 +30,7 @@ pub(super) fn routes(api: Api) -> Api {
             clarify,
         )
         .add(
-            Route::post("/projects/{project}/approve", "Allows or denies a tool call")
+            Route::post("/projects/{project}/approve", "Allows or denies a tool call, or a host")
                 .takes::<Approve>()
                 .gives::<Acted>(),
             approve,
@@ -53,7 +54,7 @@ struct Clarify {
     answer: String,
 }
 
-/// A word about a tool call.
+/// A word about a tool call, or about a host that a command wants to reach.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Approve {
@@ -63,7 +64,7 @@ struct Approve {
     /// The hash that was looked at: the word is about this call and no other.
     #[serde(default)]
     args_digest: Option<String>,
-    /// What the agent is told with a denial.
+    /// Words for the agent: when a call is denied they are part of its result, otherwise a message.
     #[serde(default)]
     note: Option<String>,
 }
@@ -71,11 +72,13 @@ struct Approve {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Decision {
-    /// This call.
+    /// This call, or the connections to this host that wait.
     Once,
-    /// This tool, for the whole task.
+    /// This tool with any arguments, or this host, for the whole task.
     Task,
-    /// Not this call.
+    /// This host, for all tasks of the project, now and later: it is written into your settings for the project.
+    Always,
+    /// Not this call, or not this host.
     Deny,
 }
 
@@ -127,33 +130,56 @@ fn only_question(project: &Project, task: TaskId) -> Answer<ClarificationId> {
 
 async fn approve(
     State(app): State<App>,
-    Path(project): Path<String>,
+    Path(name): Path<String>,
     Input(wish): Input<Approve>,
 ) -> Answer<Given<Acted>> {
-    let project = app.project(&project).await?;
+    let project = app.project(&name).await?;
     let task = find(&project, &wish.task_id)?;
     let id: ApprovalId = wish.approval_id.parse().map_err(|error| no_id("approvalId", error))?;
-    let hash =
-        project.look(|state| state.session(task).approvals().get(&id).map(|call| call.call_hash.clone()));
-    if let (Some(looked_at), Some(hash)) = (&wish.args_digest, &hash)
-        && looked_at != hash
+    let (digest, host) = project.look(|state| {
+        let session = state.session(task);
+        let host = session.host_requests().get(&id).map(|request| request.host.clone());
+        let call = session.approvals().get(&id).map(|call| call.call_hash.clone());
+        (call.or_else(|| host.as_deref().map(host_digest)), host)
+    });
+    if let (Some(looked_at), Some(digest)) = (&wish.args_digest, &digest)
+        && looked_at != digest
     {
         return Err(Fault::conflict("other_call", "the call is not the one that was looked at")
             .hint("Look at what waits again."));
     }
+    if wish.decision == Decision::Always {
+        allow_always(&app, &name, host.clone()).await?;
+    }
     let (verdict, scope) = match wish.decision {
         Decision::Once => (Verdict::Allow, ApprovalScope::Once),
         Decision::Task => (Verdict::Allow, ApprovalScope::Task),
+        Decision::Always => (Verdict::Allow, ApprovalScope::Project),
         Decision::Deny => (Verdict::Deny, ApprovalScope::Once),
     };
-    let done =
-        project.wish(Actor::User, Op::Session { task, op: SessionOp::Approve { id, verdict, scope } }).await;
-    let acted = Acted::of(&app, done)?;
-    if let Some(note) = wish.note.filter(|note| !note.trim().is_empty()) {
+    let note = wish.note.filter(|note| !note.trim().is_empty());
+    // A host that is denied is no call of its own, so there is no result that could say why.
+    let is_result = verdict == Verdict::Deny && host.is_none();
+    let (reason, message) = if is_result { (note, None) } else { (None, note) };
+    let op = SessionOp::Approve { id, verdict, scope, reason };
+    let acted = Acted::of(&app, project.wish(Actor::User, Op::Session { task, op }).await)?;
+    if let Some(note) = message {
         // The word holds whatever becomes of the note.
         let id = crate::clock::fresh_id()?;
         let post = mxd_core::decide::Post::text(note);
         project.wish(Actor::User, Op::SendMessage { id, to: task, post }).await?;
     }
     Ok(Given(acted))
+}
+
+/// Writes a host into the user's settings for the project. Commands that run go by it at once.
+async fn allow_always(app: &App, project: &str, host: Option<String>) -> Answer<()> {
+    let Some(host) = host else {
+        return Err(Fault::unfit("decision: only a host can be allowed always")
+            .hint("Write a rule into `approvals.rules` for a tool."));
+    };
+    let registered = app.registered(project)?;
+    let places = app.home.places(Some(&registered.entry));
+    tokio::task::spawn_blocking(move || config::allow_host(&places, &host)).await??;
+    Ok(())
 }

@@ -47,9 +47,12 @@ pub(super) fn routes(api: Api) -> Api {
         )
         .add(Route::post("/auth/logout", "Ends one's own session").gives::<LoggedOut>(), logout)
         .add(
-            Route::post("/auth/stream-token", "A token for one live stream, for a minute")
-                .takes::<StreamWish>()
-                .gives::<Session>(),
+            Route::post(
+                "/auth/stream-token",
+                "A token for one live stream, for a minute and no longer than the session that asks",
+            )
+            .takes::<StreamWish>()
+            .gives::<Session>(),
             stream_token,
         )
         .add(Route::get("/auth/sessions", "All sessions").gives::<Sessions>(), sessions)
@@ -155,7 +158,7 @@ struct Revoked {
 async fn status(State(app): State<App>, visitor: Option<axum::Extension<Visitor>>) -> Given<Status> {
     let via = visitor.map(|axum::Extension(visitor)| match visitor.who {
         Who::Local => "token".to_owned(),
-        Who::Session(_) | Who::Stream => "session".to_owned(),
+        Who::Session(_) => "session".to_owned(),
         Who::Anybody => "open".to_owned(),
     });
     let enabled = app.auth.policy() == Policy::Enforced;
@@ -226,16 +229,20 @@ fn set_cookie(response: &mut Response, cookie: &str) {
 async fn logout(State(app): State<App>, visitor: Visitor) -> Answer<Response> {
     let logged_out = match &visitor.who {
         Who::Session(id) => app.auth.revoke(id)?,
-        Who::Local | Who::Stream | Who::Anybody => false,
+        Who::Local | Who::Anybody => false,
     };
     let mut response = Given(LoggedOut { logged_out }).into_response();
     set_cookie(&mut response, &format!("{COOKIE}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"));
     Ok(response)
 }
 
-async fn stream_token(State(app): State<App>, Input(wish): Input<StreamWish>) -> Answer<Given<Session>> {
+async fn stream_token(
+    State(app): State<App>,
+    visitor: Visitor,
+    Input(wish): Input<StreamWish>,
+) -> Answer<Given<Session>> {
     let project = app.registered(&wish.project_id)?.entry.id;
-    let fresh = app.auth.stream_token(project)?;
+    let fresh = app.auth.stream_token(visitor.who, project)?;
     Ok(Given(Session { token: fresh.token, expires_at: fresh.expires.0 }))
 }
 

@@ -53,7 +53,8 @@ struct Changed {
     config: Value,
     /// Projects that go on with the new settings.
     restarted: Vec<String>,
-    /// Projects in which agents work: they go on with the old settings until they are restarted.
+    /// Projects in which agents work: they go on with the old settings until they are restarted, apart from approval
+    /// rules and from the hosts of commands, which hold at once.
     restart_needed: Vec<String>,
     /// Projects that cannot be opened with the new settings.
     broken: Vec<BrokenProject>,

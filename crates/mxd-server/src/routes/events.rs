@@ -176,8 +176,8 @@ async fn stream(
     let seat = app.seat()?;
     let feed = app.feeds.of(&registered);
     let watched = app.clone();
-    let may_listen = Box::new(move || watched.auth.still_holds(&visitor.who));
-    let frames = listen(Listener { feed, cursor, may_listen, seat });
+    let session_ended = Box::pin(async move { watched.auth.session_ended(&visitor.who).await });
+    let frames = listen(Listener { feed, cursor, session_ended, seat });
     let mut response = Response::new(Body::from_stream(frames));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, fixed("text/event-stream"));

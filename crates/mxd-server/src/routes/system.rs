@@ -14,6 +14,7 @@ use super::{Given, Taken};
 use crate::api::{Api, Route};
 use crate::app::App;
 use crate::fault::Answer;
+use crate::guard::{Visitor, stranger};
 use crate::metrics;
 use crate::take::Asked;
 
@@ -37,7 +38,7 @@ pub(super) fn routes(api: Api) -> Api {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct HealthQuery {
-    /// Whether the settings of the model are looked at, too.
+    /// Whether the settings of the model are looked at, too. For this one has to be logged in.
     #[serde(default, rename = "check_model")]
     check_model: bool,
 }
@@ -74,7 +75,15 @@ struct ModelHealth {
     problem: Option<String>,
 }
 
-async fn health(State(app): State<App>, Asked(query): Asked<HealthQuery>) -> Answer<Given<Health>> {
+async fn health(
+    State(app): State<App>,
+    visitor: Option<axum::Extension<Visitor>>,
+    Asked(query): Asked<HealthQuery>,
+) -> Answer<Given<Health>> {
+    // The settings are nobody's business who has not logged in.
+    if query.check_model && visitor.is_none() {
+        return Err(stranger());
+    }
     let status = if app.is_ready() { Status::Ok } else { Status::Starting };
     let model = if query.check_model { Some(model(&app).await?) } else { None };
     Ok(Given(Health {

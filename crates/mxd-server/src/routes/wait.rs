@@ -13,7 +13,9 @@ use super::Given;
 use super::control::located;
 use crate::api::{Api, Route};
 use crate::app::App;
+use crate::auth::Who;
 use crate::fault::Answer;
+use crate::guard::{Visitor, stranger};
 use crate::limits;
 use crate::take::{Asked, Path};
 
@@ -61,15 +63,19 @@ struct Waited {
 
 async fn wait(
     State(app): State<App>,
+    visitor: Option<axum::Extension<Visitor>>,
     at: Path<(String, String)>,
     Asked(query): Asked<WaitQuery>,
 ) -> Answer<Given<Waited>> {
     let (project, task) = located(&app, &at).await?;
+    // A tool of the MCP endpoint asks without a visitor: the endpoint ends its answer itself.
+    let who = visitor.map_or(Who::Anybody, |axum::Extension(visitor)| visitor.who);
     let patience = query.seconds.map_or(limits::WAIT, Duration::from_secs).min(limits::LONGEST_WAIT);
     tokio::select! {
         () = until_settled(&project, task) => {}
         () = tokio::time::sleep(patience) => {}
         () = app.end.cancelled() => {}
+        () = app.auth.session_ended(&who) => return Err(stranger()),
     }
     Ok(Given(look(&project, task)))
 }

@@ -14,7 +14,7 @@ use mxd_engine::home::{Entry, Registered, Standing};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use self::needs::{ClarificationNeed, Needs, needs};
+pub(crate) use self::needs::{ClarificationNeed, Needs, host_digest, needs};
 use crate::feed::Tally;
 use crate::limits;
 
@@ -184,7 +184,7 @@ struct TaskPart {
     inbox: u64,
     /// Open questions to the user.
     questions: Vec<String>,
-    /// Tool calls that wait for the user's word.
+    /// Tool calls and hosts that wait for the user's word.
     approvals: Vec<String>,
     /// Commands in the background.
     background: Vec<String>,
@@ -322,7 +322,12 @@ fn task_part(state: &State, tally: &Tally, node: &Node) -> Option<TaskPart> {
         last_line: counted.and_then(|counted| counted.last_line.clone()),
         inbox: state.inbox(node.id).len() as u64,
         questions: session.questions().keys().map(ToString::to_string).collect(),
-        approvals: session.approvals().keys().map(ToString::to_string).collect(),
+        approvals: session
+            .approvals()
+            .keys()
+            .chain(session.host_requests().keys())
+            .map(ToString::to_string)
+            .collect(),
         background: session.background().iter().cloned().collect(),
         context,
         life: LifeView {

@@ -30,15 +30,21 @@ impl Needs {
     }
 }
 
-/// A tool call that waits for the user's word.
+/// A tool call, or a host that a command wants to reach, that waits for the user's word.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ApprovalNeed {
     task_id: String,
     task_title: String,
     approval_id: String,
+    /// The call; empty for a host.
     call_id: String,
+    /// The tool; `network` for a host.
     tool: String,
+    /// The host that a command wants to reach and that no rule allows or denies, as a rule would name it. Without it the
+    /// word is about a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
     /// Its arguments, as the model wrote them.
     #[schemars(with = "serde_json::Value")]
     args: Option<Box<RawValue>>,
@@ -87,10 +93,25 @@ pub(crate) fn needs(state: &State, tally: &Tally) -> Needs {
                 approval_id: id.to_string(),
                 call_id: waiting.call.0.clone(),
                 tool: waiting.tool.clone(),
+                host: None,
                 args: arguments(tally, *task, &waiting.call),
                 args_digest: waiting.call_hash.clone(),
                 rule: asked.map(|asked| asked.rule.clone()),
                 at: asked.map_or(0, |asked| asked.at.0),
+            });
+        }
+        for (id, request) in session.host_requests() {
+            needs.approvals.push(ApprovalNeed {
+                task_id: task.to_string(),
+                task_title: title(*task),
+                approval_id: id.to_string(),
+                call_id: String::new(),
+                tool: "network".to_owned(),
+                host: Some(request.host.clone()),
+                args: serde_json::value::to_raw_value(&serde_json::json!({ "host": request.host })).ok(),
+                args_digest: host_digest(&request.host),
+                rule: None,
+                at: request.at.0,
             });
         }
         for (id, at) in session.questions() {
@@ -124,6 +145,11 @@ pub(crate) fn needs(state: &State, tally: &Tally) -> Needs {
         }
     }
     needs
+}
+
+/// What a word about a host names, so that it is about no other one.
+pub(crate) fn host_digest(host: &str) -> String {
+    format!("host:{host}")
 }
 
 fn arguments(tally: &Tally, task: TaskId, call: &ToolCallId) -> Option<Box<RawValue>> {

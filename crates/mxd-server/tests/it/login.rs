@@ -9,18 +9,19 @@ use base64::engine::general_purpose::STANDARD;
 use mxd_server::{Contact, Policy, StartError, serve};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::events::Stream;
 use crate::stage::{Stage, options, reply, text, with, write};
 
 /// A browser with its key.
-struct Browser {
+pub(crate) struct Browser {
     key: OaepPrivateDecryptingKey,
     public: String,
 }
 
 impl Browser {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let key = PrivateDecryptingKey::generate(KeySize::Rsa2048).unwrap();
         let spki: PublicKeyX509Der<'_> = key.public_key().as_der().unwrap();
         let public = STANDARD.encode(spki.as_ref());
@@ -35,7 +36,7 @@ impl Browser {
     }
 
     /// Logs in as a user does: challenge, `mxd auth`, answer.
-    async fn log_in(&self, stage: &Stage) -> String {
+    pub(crate) async fn log_in(&self, stage: &Stage) -> String {
         let (id, answer) = self.answer(stage).await;
         let (status, session) = log_in(stage, &id, &answer).await;
         assert_eq!(status, 200, "{session}");
@@ -57,7 +58,7 @@ impl Browser {
     }
 }
 
-fn stranger(stage: &Stage, method: Method, path: &str) -> RequestBuilder {
+pub(crate) fn stranger(stage: &Stage, method: Method, path: &str) -> RequestBuilder {
     stage.client.request(method, stage.url(path))
 }
 
@@ -66,12 +67,12 @@ async fn log_in(stage: &Stage, id: &str, answer: &str) -> (u16, Value) {
     reply(with(stranger(stage, Method::POST, "/auth/login"), &body)).await
 }
 
-async fn refused(request: RequestBuilder) -> (u16, String) {
+pub(crate) async fn refused(request: RequestBuilder) -> (u16, String) {
     let (status, body) = reply(request).await;
     (status, body["error"]["code"].as_str().unwrap_or("no code").to_owned())
 }
 
-fn no(status: u16, code: &str) -> (u16, String) {
+pub(crate) fn no(status: u16, code: &str) -> (u16, String) {
     (status, code.to_owned())
 }
 
@@ -233,6 +234,46 @@ async fn a_stream_token_opens_one_stream_and_nothing_else() {
     }
     let as_bearer = stranger(&stage, Method::GET, "/projects").bearer_auth(&token);
     assert_eq!(refused(as_bearer).await, no(401, "unauthenticated"));
+    stage.end().await;
+}
+
+/// Sends a request as it stands and reads the first line of the answer.
+async fn first_line(stage: &Stage, request: String) -> String {
+    let mut connection = tokio::net::TcpStream::connect(stage.running().address()).await.unwrap();
+    connection.write_all(request.as_bytes()).await.unwrap();
+    let mut lines = BufReader::new(connection).lines();
+    lines.next_line().await.unwrap().unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_host_headers_are_refused_everywhere() {
+    let stage = Stage::set(json!([])).await;
+    let own = stage.running().address();
+    for path in ["/health", "/version", "/", "/projects", "/nowhere"] {
+        for (one, other) in [(own.to_string(), "evil.example".to_owned()), (own.to_string(), own.to_string())]
+        {
+            let request =
+                format!("GET {path} HTTP/1.1\r\nHost: {one}\r\nHost: {other}\r\nConnection: close\r\n\r\n");
+            assert_eq!(first_line(&stage, request).await, "HTTP/1.1 403 Forbidden", "{path} {other}");
+        }
+        let named =
+            format!("GET http://{own}{path} HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+        assert_eq!(first_line(&stage, named).await, "HTTP/1.1 403 Forbidden", "{path} in the URL");
+    }
+    let sound = format!("GET /health HTTP/1.1\r\nHost: {own}\r\nConnection: close\r\n\r\n");
+    assert_eq!(first_line(&stage, sound).await, "HTTP/1.1 200 OK");
+    stage.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn health_says_nothing_about_the_settings_to_strangers() {
+    let stage = Stage::set(json!([])).await;
+    let asked = |path: &str| stranger(&stage, Method::GET, path);
+    assert_eq!(reply(asked("/health")).await.0, 200);
+    assert_eq!(reply(asked("/health?check_model=false")).await.0, 200);
+    assert_eq!(refused(asked("/health?check_model=true")).await, no(401, "unauthenticated"));
+    let (status, health) = stage.get("/health?check_model=true").await;
+    assert_eq!((status, &health["model"]["ok"]), (200, &json!(true)));
     stage.end().await;
 }
 

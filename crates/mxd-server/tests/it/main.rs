@@ -12,6 +12,7 @@ mod dice;
 mod document;
 mod events;
 mod fuzz;
+mod hosts;
 mod http_page;
 mod kills;
 mod login;
@@ -24,6 +25,7 @@ mod repository;
 mod requests;
 #[path = "../../../../testing/rounds.rs"]
 mod rounds;
+mod session_end;
 mod stage;
 mod story;
 mod telemetry;

@@ -133,6 +133,10 @@ async fn a_call_waits_for_a_word_that_is_about_it_alone() {
     let (status, other) =
         stage.post(&stage.of("/approve"), word("once", &json!("another"), &waiting["approvalId"])).await;
     assert_eq!((status, &other["error"]["code"]), (409, &json!("other_call")));
+    let (status, _) = stage
+        .post(&stage.of("/approve"), word("always", &waiting["argsDigest"], &waiting["approvalId"]))
+        .await;
+    assert_eq!(status, 422, "only a host is allowed for the project");
     stage.act("/approve", word("once", &waiting["argsDigest"], &waiting["approvalId"])).await;
     stage
         .until(&stage.root, "the next question", |view| {

@@ -1,6 +1,7 @@
 //! Starting the program of a server: which one, where, and with what.
 
-use std::fs;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::Arc;
 
 use mxd_core::manifest::{LockedServer, Program, Resolved, ServerSpec, effects_of_server};
@@ -113,7 +114,7 @@ impl Start<'_> {
         let folders = |source| ConnectError::Folders { server: self.spec.name.clone(), source };
         let mut agent = self.around.agent.clone();
         if agent.worktree.path == agent.scratch.join(EMPTY) {
-            fs::create_dir_all(&agent.worktree.path).map_err(folders)?;
+            DirBuilder::new().recursive(true).mode(0o700).create(&agent.worktree.path).map_err(folders)?;
         }
         agent.scratch = agent.scratch.join("servers").join(self.spec.name.as_str());
         let mut settled = agent.held_to(effects).settle(self.around.sandbox.level()).map_err(folders)?;

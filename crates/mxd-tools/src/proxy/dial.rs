@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::TcpStream;
@@ -15,9 +16,15 @@ use super::rules::{HostRules, Reach};
 /// What it takes to reach a host.
 #[derive(Debug)]
 pub(super) struct Dialer {
-    pub(super) rules: HostRules,
     pub(super) lookups: Lookups,
     pub(super) patience: Duration,
+}
+
+/// What a destination was allowed by, to which its addresses are held.
+#[derive(Debug)]
+pub(super) struct Allowed {
+    pub(super) rules: Arc<HostRules>,
+    pub(super) reach: Reach,
 }
 
 impl Dialer {
@@ -25,12 +32,13 @@ impl Dialer {
     ///
     /// A name is not looked up again after the check, so its owner cannot answer with another address then.
     /// One address that may not be reached refuses the host: an honest name does not mix them.
-    pub(super) async fn reach(&self, to: &Destination, reach: Reach) -> Result<TcpStream, Refusal> {
+    pub(super) async fn reach(&self, to: &Destination, allowed: &Allowed) -> Result<TcpStream, Refusal> {
         let attempt = timeout(self.patience, async {
             let addresses = self.addresses(to).await?;
             for address in &addresses {
-                self.rules
-                    .judge_address(reach, *address, to.port)
+                allowed
+                    .rules
+                    .judge_address(allowed.reach, *address, to.port)
                     .map_err(|denial| Refusal::Denied { to: to.clone(), denial })?;
             }
             self.connect(to, &addresses).await

@@ -4,6 +4,8 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
+use super::address::is_public;
+
 /// Characters of a whole name, and of one of its labels (RFC 1035).
 const NAME_CHARS: usize = 253;
 const LABEL_CHARS: usize = 63;
@@ -132,8 +134,16 @@ impl Destination {
         Ok(Self { host: host.parse()?, port: port.ok_or(HostError::Port)? })
     }
 
+    /// Whether it could turn out to have an address of the public internet. What is written as another address cannot.
+    pub(super) fn may_be_public(&self) -> bool {
+        match &self.host {
+            Host::Name(_) => true,
+            Host::Address(address) => is_public(*address),
+        }
+    }
+
     /// How a rule names it: the two usual ports go without saying.
-    pub(super) fn as_rule(&self) -> String {
+    pub fn as_rule(&self) -> String {
         if matches!(self.port, 80 | 443) { self.host.to_string() } else { self.to_string() }
     }
 }

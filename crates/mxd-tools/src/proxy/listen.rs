@@ -30,10 +30,10 @@ pub enum Listen {
 const PORT_INSIDE: u16 = 3128;
 
 impl Listen {
-    /// What fits a level: where a sandbox has a network of its own, a socket file in this folder, else a port.
-    pub fn for_level(level: Level, folder: &Path) -> Self {
+    /// What fits a level: where a sandbox has a network of its own, this socket file, else a port.
+    pub fn for_level(level: Level, socket: PathBuf) -> Self {
         match level {
-            Level::Full => Self::Unix { socket: folder.join("proxy.sock"), port: PORT_INSIDE },
+            Level::Full => Self::Unix { socket, port: PORT_INSIDE },
             Level::Landlock | Level::Off => Self::Loopback,
         }
     }

@@ -1,9 +1,9 @@
 //! The way to the network: a proxy that lets an agent's processes reach allowed hosts and nobody else.
 //!
 //! Processes in a sandbox have no network of their own. What they find is this proxy, one per agent, which runs
-//! in the daemon: it knows HTTP and `CONNECT`, asks the [`HostRules`], resolves names itself, refuses addresses
-//! that are not of the public internet, and remembers every [`Visit`]. It opens no TLS: of a tunnel it knows the
-//! host, the port and the number of bytes.
+//! in the daemon: it knows HTTP and `CONNECT`, asks the [`HostPolicy`] (rules, and the user where they say nothing),
+//! resolves names itself, refuses addresses that are not of the public internet, and remembers every [`Visit`]. It
+//! opens no TLS: of a tunnel it knows the host, the port and the number of bytes.
 //!
 //! In a sandbox without network, [`forward()`] passes the bytes of a loopback port to the proxy's socket file.
 
@@ -15,6 +15,7 @@ mod host;
 mod limits;
 mod listen;
 mod meter;
+mod policy;
 mod refusal;
 mod relay;
 mod resolve;
@@ -37,6 +38,7 @@ pub use forward::forward;
 pub use host::{Destination, Host, HostError};
 pub use limits::Limits;
 pub use listen::{Address, Listen};
+pub use policy::{HostDecision, HostPolicy};
 pub use resolve::{Answers, Resolver};
 pub use rules::{Denial, HostRules, Pattern, RuleError};
 pub use visit::{Method, Verdict, Visit};
@@ -52,8 +54,8 @@ use visit::Visits;
 /// What a proxy is to do.
 #[derive(Debug)]
 pub struct Options {
-    /// Whom its clients may talk to.
-    pub rules: HostRules,
+    /// Whom its clients may talk to. [`HostRules`] are a policy that stays as it is.
+    pub policy: Arc<dyn HostPolicy>,
     /// Where they find it.
     pub listen: Listen,
     /// How much it serves.
@@ -89,11 +91,8 @@ impl Proxy {
         };
         let end = CancellationToken::new();
         let service = Arc::new(Service {
-            dialer: Dialer {
-                rules: options.rules,
-                lookups: Lookups::new(options.resolver),
-                patience: options.limits.connect,
-            },
+            policy: options.policy,
+            dialer: Dialer { lookups: Lookups::new(options.resolver), patience: options.limits.connect },
             room: Room::new(&options.limits),
             visits: Arc::new(Visits::new(options.clock, options.limits.visits, options.reports)),
             limits: options.limits,

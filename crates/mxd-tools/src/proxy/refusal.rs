@@ -118,6 +118,12 @@ fn denied(f: &mut fmt::Formatter<'_>, to: &Destination, denial: &Denial) -> fmt:
     write!(f, "The host {} is not allowed at port {}: {denial}. ", to.host, to.port)?;
     match denial {
         Denial::NoRule => write!(f, "Ask the user to add `{rule}` to the allowed hosts."),
+        Denial::Refused => {
+            f.write_str("Do not try to reach it by other means; do without it, or ask the user why.")
+        }
+        Denial::Unanswered => {
+            write!(f, "Go on with something else and try again later, or ask the user to allow `{rule}`.")
+        }
         Denial::Rule(_) => {
             f.write_str("The user has ruled it out; do without it, or ask the user to remove that rule.")
         }

@@ -80,6 +80,10 @@ pub enum Denial {
     Rule(Pattern),
     /// It has an address that is not of the public internet, and no rule allows that for this host.
     Private(IpAddr),
+    /// No rule speaks of it, and the user refused it.
+    Refused,
+    /// No rule speaks of it, and the user was asked and did not answer in time.
+    Unanswered,
 }
 
 impl fmt::Display for Denial {
@@ -88,6 +92,8 @@ impl fmt::Display for Denial {
             Self::NoRule => f.write_str("no rule allows it"),
             Self::Rule(pattern) => write!(f, "the rule `{pattern}` denies it"),
             Self::Private(address) => write!(f, "its address {address} is private"),
+            Self::Refused => f.write_str("the user refused it"),
+            Self::Unanswered => f.write_str("the user was asked and has not answered"),
         }
     }
 }

@@ -15,14 +15,15 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::dial::Dialer;
+use super::dial::{Allowed, Dialer};
 use super::host::Destination;
 use super::limits::{ACCEPT_PAUSE, HEADERS, HEARING, Limits, SMALLEST_BUFFER, TURNED_AWAY};
 use super::listen::{Accepted, Listener};
 use super::meter::{Meter, Metered};
+use super::policy::{HostDecision, HostPolicy};
 use super::refusal::Refusal;
 use super::relay::{Errand, Returning};
-use super::rules::Reach;
+use super::rules::{Denial, Reach};
 use super::target;
 use super::token::Token;
 use super::tunnel::Tunnel;
@@ -33,6 +34,7 @@ type Answer = Response<Either<Full<Bytes>, Returning>>;
 /// What the connections of one proxy share.
 #[derive(Debug)]
 pub(super) struct Service {
+    pub(super) policy: Arc<dyn HostPolicy>,
     pub(super) dialer: Dialer,
     pub(super) limits: Limits,
     pub(super) token: Option<Token>,
@@ -166,11 +168,11 @@ impl Service {
         place: Place,
     ) -> Result<Answer, Refusal> {
         let to = target::of_connect(&request).map_err(Refusal::Malformed)?;
-        let reach = self.judge(&to, visit)?;
+        let allowed = self.judge(&to, visit).await?;
         let limit = self.limits.tunnels;
         let room = Arc::clone(&self.room.tunnels).try_acquire_owned();
         let room = room.map_err(|_| Refusal::TooManyTunnels { to: to.clone(), limit })?;
-        let host = self.reach(&to, reach, visit).await?;
+        let host = self.reach(&to, &allowed, visit).await?;
         visit.answered(StatusCode::OK.as_u16());
         let client = hyper::upgrade::on(request);
         let tunnel = Tunnel { client, host, meter: Arc::clone(visit.meter()), idle: self.limits.idle };
@@ -185,26 +187,46 @@ impl Service {
 
     async fn send_on(&self, request: Request<Incoming>, visit: &Arc<OpenVisit>) -> Result<Answer, Refusal> {
         let to = target::of_http(&request).map_err(Refusal::Malformed)?;
-        let reach = self.judge(&to, visit)?;
-        let stream = self.reach(&to, reach, visit).await?;
+        let allowed = self.judge(&to, visit).await?;
+        let stream = self.reach(&to, &allowed, visit).await?;
         let errand = Errand { to, stream, meter: Arc::clone(visit.meter()), limits: &self.limits };
         let (response, line) = errand.run(request).await?;
         visit.answered(response.status().as_u16());
         Ok(response.map(|body| Either::Right(Returning::new(body, line, Arc::clone(visit)))))
     }
 
-    fn judge(&self, to: &Destination, visit: &OpenVisit) -> Result<Reach, Refusal> {
+    /// What the policy says to a destination. Whoever has to be asked is asked before anything is looked up.
+    async fn judge(&self, to: &Destination, visit: &OpenVisit) -> Result<Allowed, Refusal> {
         visit.to(to);
-        let reach = self.dialer.rules.judge(to).map_err(|denial| {
+        let rules = self.policy.rules();
+        let judged = match rules.judge(to) {
+            Err(Denial::NoRule) if to.may_be_public() => self.ask(to).await,
+            judged => judged,
+        };
+        let reach = judged.map_err(|denial| {
             visit.judged(Verdict::Denied(denial.clone()));
             Refusal::Denied { to: to.clone(), denial }
         })?;
         visit.judged(Verdict::Allowed);
-        Ok(reach)
+        Ok(Allowed { rules, reach })
     }
 
-    async fn reach(&self, to: &Destination, reach: Reach, visit: &OpenVisit) -> Result<TcpStream, Refusal> {
-        let reached = self.dialer.reach(to, reach).await;
+    async fn ask(&self, to: &Destination) -> Result<Reach, Denial> {
+        match self.policy.decide(to).await {
+            HostDecision::Allowed => Ok(Reach::Public),
+            HostDecision::Refused => Err(Denial::Refused),
+            HostDecision::Unanswered => Err(Denial::Unanswered),
+            HostDecision::NotAsked => Err(Denial::NoRule),
+        }
+    }
+
+    async fn reach(
+        &self,
+        to: &Destination,
+        allowed: &Allowed,
+        visit: &OpenVisit,
+    ) -> Result<TcpStream, Refusal> {
+        let reached = self.dialer.reach(to, allowed).await;
         if let Err(Refusal::Denied { denial, .. }) = &reached {
             visit.judged(Verdict::Denied(denial.clone()));
         }

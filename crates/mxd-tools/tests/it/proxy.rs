@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test speaks")]
 
 mod access;
+mod asking;
 mod ends;
 mod forwarder;
 mod http;
@@ -42,7 +43,7 @@ fn socket(folder: &TempDir) -> PathBuf {
 
 fn options(rules: HostRules, listen: Listen) -> Options {
     Options {
-        rules,
+        policy: Arc::new(rules),
         listen,
         limits: Limits::default(),
         resolver: Resolver::Fixed(Answers::default().then(SITE, &[ip("127.0.0.1")])),

@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::sync::Arc;
 
 use mxd_core::time::Millis;
 use mxd_tools::proxy::{self, Answers, HostRules, Listen, Options, Proxy, Resolver, Verdict};
@@ -67,8 +68,8 @@ async fn registry(file: Vec<u8>) -> u16 {
 async fn proxy(farm: &Farm, port: u16) -> Proxy {
     let rules = HostRules::default().allow_private(&format!("packages.test:{port}")).unwrap();
     Proxy::start(Options {
-        rules,
-        listen: Listen::for_level(farm.level(), &farm.at("data/proxy")),
+        policy: Arc::new(rules),
+        listen: Listen::for_level(farm.level(), farm.at("data/proxy/proxy.sock")),
         limits: proxy::Limits::default(),
         resolver: Resolver::Fixed(Answers::default().then("packages.test", &[Ipv4Addr::LOCALHOST.into()])),
         clock: || Millis(0),

@@ -160,7 +160,7 @@ pub(crate) struct Needs {
     pub(crate) conflicts: Vec<Trouble>,
 }
 
-/// A call that waits for a permission.
+/// A call, or a host that a command wants to reach, that waits for a permission.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Approval {
@@ -168,6 +168,9 @@ pub(crate) struct Approval {
     pub(crate) task_title: String,
     pub(crate) approval_id: String,
     pub(crate) tool: String,
+    /// The host, when that is what waits.
+    #[serde(default)]
+    pub(crate) host: Option<String>,
     #[serde(default)]
     pub(crate) args: Value,
     #[serde(default)]

@@ -37,17 +37,45 @@ pub(crate) struct Answer {
 #[command(after_help = "\
 Examples:
   mxd approve                    the only call that waits, this once
-  mxd approve 01K9ZQ7M --always  calls of this tool, as long as the task lives
-  mxd approve 01K9ZQ7M --deny    it is not called")]
+  mxd approve 01K9ZQ7M --always  all calls of this tool with any arguments, as long as the task lives; for a host:
+                                 this host, as long as the task lives
+  mxd approve 01K9ZQ7M --for-project  a host, for all tasks of the project: it is written into your settings for it
+  mxd approve 01K9ZQ7M --deny    it is not called; `mxd deny` is the same")]
 pub(crate) struct Approve {
     /// Which call, by the id that `mxd needs` shows; not needed when only one waits.
     id: Option<String>,
-    /// Also later calls of this tool by this task.
+    /// All calls of this tool by this task, with any arguments, now and later; or this host for this task.
     #[arg(long, conflicts_with = "deny")]
     always: bool,
+    /// This host for all tasks of the project, now and later.
+    #[arg(long, conflicts_with_all = ["deny", "always"])]
+    for_project: bool,
     /// Refuses it.
     #[arg(long)]
     deny: bool,
+    /// Why it is refused; the agent reads it as the result of its call.
+    #[arg(long, value_name = "WORDS", requires = "deny")]
+    reason: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  mxd deny                                            the only call that waits
+  mxd deny 01K9ZQ7M --reason 'Use the crate we have'  with words that the agent reads as the result of its call")]
+pub(crate) struct Deny {
+    /// Which call, by the id that `mxd needs` shows; not needed when only one waits.
+    id: Option<String>,
+    /// Why; the agent reads it as the result of its call.
+    #[arg(long, value_name = "WORDS")]
+    reason: Option<String>,
+}
+
+impl Deny {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let (always, for_project) = (false, false);
+        Approve { id: self.id, always, for_project, deny: true, reason: self.reason }.run(scope).await
+    }
 }
 
 /// What waits in a project.
@@ -78,7 +106,8 @@ pub(crate) fn describe(needs: &Needs) -> Vec<String> {
     let mut lines = Vec::new();
     for approval in &needs.approvals {
         lines.extend(permission(approval));
-        lines.push(format!("            {DIM}mxd approve {}{DIM:#}", approval.approval_id));
+        let wider = if approval.host.is_some() { " [--always | --for-project]" } else { "" };
+        lines.push(format!("            {DIM}mxd approve {}{wider}{DIM:#}", approval.approval_id));
     }
     for question in &needs.clarifications {
         let asked = visible(question.question.trim_end()).replace('\n', "\n            ");
@@ -96,6 +125,10 @@ pub(crate) fn describe(needs: &Needs) -> Vec<String> {
 
 /// A call that waits, all of it: whoever allows it has to see what that is.
 fn permission(approval: &Approval) -> Vec<String> {
+    if let Some(host) = &approval.host {
+        let host = visible(host);
+        return vec![format!("{WEAK}permission{WEAK:#}  {}: to reach {host}", approval.task_title)];
+    }
     let rows = show::call_rows(&approval.tool, &approval.args.to_string());
     let (name, arguments) = rows.split_first().map_or(("", &[][..]), |(name, rest)| (name.as_str(), rest));
     let first = format!("{WEAK}permission{WEAK:#}  {}: {name}", approval.task_title);
@@ -156,20 +189,36 @@ impl Approve {
                 );
             }
         };
-        let (decision, said) = match (self.deny, self.always) {
-            (true, _) => ("deny", "refused"),
-            (false, true) => ("task", "allowed for this task"),
-            (false, false) => ("once", "allowed once"),
-        };
+        let (decision, said) = self.decision(call)?;
         let body = json!({
             "taskId": call.task_id,
             "approvalId": call.approval_id,
             "decision": decision,
             "argsDigest": call.args_digest,
+            "note": self.reason,
         });
         let answer: Value = daemon.post(&format!("/projects/{}/approve", project.id), body).await?;
-        let line = show::call_line(&call.tool, &call.args.to_string());
+        let line = match &call.host {
+            Some(host) => visible(host),
+            None => show::call_line(&call.tool, &call.args.to_string()),
+        };
         say::answer(scope.json, &answer, || format!("{said}: {line}"));
         Ok(())
+    }
+
+    /// What is said about a call or a host, as the daemon and as a person reads it.
+    fn decision(&self, call: &Approval) -> Result<(&'static str, &'static str), Failure> {
+        let is_host = call.host.is_some();
+        Ok(match (self.deny, self.always, self.for_project) {
+            (true, _, _) => ("deny", "refused"),
+            (false, true, _) if is_host => ("task", "this host is allowed for this task"),
+            (false, true, _) => ("task", "all calls of this tool allowed for this task, this one first"),
+            (false, false, true) if is_host => ("always", "this host is allowed for the project"),
+            (false, false, true) => {
+                return Err(Failure::new("only a host can be allowed for the project")
+                    .hint("A rule in `approvals.rules` allows calls of a tool."));
+            }
+            (false, false, false) => ("once", "allowed once"),
+        })
     }
 }

@@ -23,7 +23,8 @@ Examples:
   mxd config auth add local --provider openai --base-url http://127.0.0.1:11434/v1 --default
   mxd config model add qwen3-coder:30b --window 65536     a model that the program does not know
 
-A daemon that runs takes changes over at once; where agents work, after `mxd daemon restart`, and it says so.")]
+A daemon that runs takes changes over at once. Where agents work, approval rules and the hosts of commands hold at once,
+and everything else after `mxd daemon restart`; it says so.")]
 pub(crate) struct ConfigCommand {
     #[command(subcommand)]
     command: Option<Wanted>,

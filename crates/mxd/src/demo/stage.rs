@@ -1,10 +1,12 @@
 //! The parts of the demo: a folder, a repository, a scripted model, and a daemon that can be killed.
 
 use std::fs;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use mxd_engine::home::make_private_folder;
 use mxd_server::Contact;
 use rehearse::{Rehearsal, Script, Wire};
 use serde_json::json;
@@ -68,16 +70,18 @@ fn settings(data: &Path, model: &str) -> Result<(), Failure> {
         json!({ "provider": "anthropic", "anthropicBaseUrl": model, "anthropicApiKey": "$env:MXD_DEMO_KEY" });
     let settings = json!({ "authGroups": { "demo": group }, "defaultAuth": "demo", "budgetUsd": 5 });
     let wrong = |error: std::io::Error| Failure::new(format!("{}: {error}", data.display()));
-    fs::create_dir_all(data).map_err(wrong)?;
-    let mut file = fs::File::create_new(data.join("config.json")).map_err(wrong)?;
+    make_private_folder(data).map_err(wrong)?;
+    let mut options = fs::OpenOptions::new();
+    let mut file =
+        options.write(true).create_new(true).mode(0o600).open(data.join("config.json")).map_err(wrong)?;
     std::io::Write::write_all(&mut file, settings.to_string().as_bytes()).map_err(wrong)
 }
 
 /// Starts a daemon and waits until it answers.
 async fn start(data: &Path, port: u16) -> Result<(Child, Daemon), Failure> {
     let wrong = |error: std::io::Error| Failure::new(format!("the daemon cannot be started: {error}"));
-    let log =
-        fs::OpenOptions::new().create(true).append(true).open(data.join("daemon.log")).map_err(wrong)?;
+    let mut options = fs::OpenOptions::new();
+    let log = options.create(true).append(true).mode(0o600).open(data.join("daemon.log")).map_err(wrong)?;
     let mut process = Command::new(std::env::current_exe().map_err(wrong)?)
         .args(["serve", "--port", &port.to_string()])
         .env("MXD_DATA_DIR", data)

@@ -46,11 +46,20 @@ impl Shown {
             Word::Allow => "Allow",
             Word::Deny => "Deny",
         };
-        format!(" {word} this call of “{}”? ", visible(&self.call.task_title))
+        let title = visible(&self.call.task_title);
+        match self.call.host {
+            Some(_) => format!(" {word} “{title}” to reach a host? "),
+            None => format!(" {word} this call of “{title}”? "),
+        }
     }
 
     /// All of the call, in rows.
     fn rows(&self, width: usize) -> Vec<String> {
+        if let Some(host) = &self.call.host {
+            let mut rows = wrapped("A command wants to reach a host that no rule allows or denies:", width);
+            rows.extend(in_lines(&Value::from(host.as_str()), width));
+            return rows;
+        }
         let rule = self.call.rule.as_ref().map(|rule| format!("  (the rule “{rule}” asks)"));
         let mut rows = wrapped(&visible(&format!("{}{}", self.call.tool, rule.unwrap_or_default())), width);
         match &self.call.args {

@@ -210,3 +210,20 @@ fn a_screen_of_any_size_can_be_drawn() {
         let _seen = screen(&mut model, width, height);
     }
 }
+
+#[test]
+fn host_is_shown_before_it_is_allowed() {
+    let host = "evil.\u{202e}example.org:8443";
+    let need = json!({
+        "taskId": CAREFUL, "taskTitle": "Careful", "approvalId": "H", "tool": "network", "host": host,
+        "args": { "host": host }, "argsDigest": "host:H",
+    });
+    let mut model = model(&json!([need]), &json!([]));
+    letters(&mut model, "aa");
+    let seen = screen(&mut model, 80, 12);
+    assert!(seen.contains("Allow “Careful” to reach a host?"), "{seen}");
+    assert!(seen.contains("│ evil.\\u{202e}example.org:8443"), "{seen}");
+    let ask = asked(press(&mut model, KeyCode::Char('y')));
+    assert_eq!((ask.path.as_str(), &ask.body["decision"]), ("/approve", &json!("once")));
+    assert_eq!((&ask.body["approvalId"], &ask.body["argsDigest"]), (&json!("H"), &json!("host:H")));
+}

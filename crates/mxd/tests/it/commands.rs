@@ -245,6 +245,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("daemon stop", "crates/mxd/tests/it/background.rs"),
     ("daemon uninstall", "crates/mxd/tests/it/paper.rs"),
     ("demo", "crates/mxd/tests/it/demo.rs"),
+    ("deny", "crates/mxd/tests/it/commands.rs"),
     ("doctor", "crates/mxd/tests/it/doctor.rs"),
     ("logs export", "crates/mxd/tests/it/commands.rs"),
     ("man", "crates/mxd/tests/it/paper.rs"),
@@ -313,6 +314,44 @@ fn no_command_is_forgotten() {
             "{command}: {file}"
         );
     }
+}
+
+#[test]
+fn reason_of_a_denial_is_the_result_of_the_call() {
+    let user = User::new(&trouble());
+    assert_eq!(user.run(&["init"]).0, 0);
+    let rule = r#"{"rules":[{"name":"ask","effect":"shell","ruling":"ask"}]}"#;
+    assert_eq!(user.run(&["config", "set", "approvals", rule]).0, 0);
+    assert_eq!(user.run(&["task", "create", "Careful"]).0, 0);
+    assert_eq!(user.run(&["send", "-t", "Careful", "Begin."]).0, 0);
+    user.until("a call waits", |user| user.run(&["needs"]).1.contains("mxd approve"));
+    let (code, said) = user.run(&["deny", "--reason", "Use make instead."]);
+    assert_eq!((code, said.starts_with("refused: bash")), (0, true), "{said}");
+    let told = "The user did not allow this call, and says why: Use make instead.";
+    user.until("the agent reads it", |user| user.run(&["logs", "--json", "-t", "Careful"]).1.contains(told));
+}
+
+#[test]
+fn host_is_listed_and_allowed_for_the_project() {
+    let reach = "way=${http_proxy#http://}; name=${way%@*}; port=${way##*:}
+exec 3<>/dev/tcp/127.0.0.1/$port
+printf 'CONNECT localhost:8443 HTTP/1.1\\r\\nHost: localhost:8443\\r\\n' >&3
+printf 'Proxy-Authorization: Basic %s\\r\\n\\r\\n' \"$(printf %s \"$name\" | base64 -w0)\" >&3
+cat <&3";
+    let user = User::new(&json!([{
+        "first_message": { "contains": "Title: Curious\n" },
+        "turns": [calls("bash", &json!({ "command": reach })), says("Over.")],
+    }]));
+    assert_eq!(user.run(&["init"]).0, 0);
+    assert_eq!(user.run(&["task", "create", "Curious"]).0, 0);
+    assert_eq!(user.run(&["send", "-t", "Curious", "Begin."]).0, 0);
+    let listed = "permission  Curious: to reach localhost:8443\n            mxd approve ";
+    user.until("a host waits", |user| user.run(&["needs"]).1.contains(listed));
+    assert!(user.run(&["needs"]).1.contains("[--always | --for-project]"));
+    let said = (0, "this host is allowed for the project: localhost:8443\n".to_owned());
+    assert_eq!(user.run(&["approve", "--for-project"]), said);
+    assert_eq!(user.run(&["needs"]).1, "Nothing waits for you.\n");
+    assert!(user.run(&["config"]).1.contains("localhost:8443"));
 }
 
 #[test]
@@ -387,6 +426,7 @@ const NEEDS_A_DAEMON: &[&[&str]] = &[
     &["daemon", "status"],
     &["daemon", "stop"],
     &["delete", "Task"],
+    &["deny"],
     &["diff", "Task"],
     &["fork", "Task", "--from", "root"],
     &["grant", "Task", "1"],

@@ -14,6 +14,7 @@ mod mcp;
 #[path = "../../../../testing/node.rs"]
 mod node;
 mod paper;
+mod private_files;
 #[path = "../../../../testing/python.rs"]
 mod python;
 mod setup;

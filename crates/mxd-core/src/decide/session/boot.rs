@@ -1,6 +1,7 @@
 //! What is owed after the daemon started again, read from the shape of the log.
 
 use super::answer;
+use super::host;
 use super::leave;
 use super::next;
 use super::question;
@@ -20,6 +21,7 @@ pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     sample::lose_all(turn);
     lose_tool_calls(turn);
     question::withdraw_all(turn);
+    host::withdraw_all(turn);
     set_alarms(turn);
     let task = turn.task;
     if !turn.works() {

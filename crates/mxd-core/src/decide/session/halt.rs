@@ -1,8 +1,8 @@
 //! Breaking off: the turn, the agent with all below it, or the conversation back to an earlier point.
 
 use super::finish::end_run;
-use super::settle;
 use super::turn::{Kind, Turn};
+use super::{host, settle};
 use crate::commit::Seq;
 use crate::decide::{Actor, Effect, Refusal};
 use crate::event::body::{
@@ -33,6 +33,7 @@ fn answer_unasked(turn: &mut Turn<'_, '_>, text: &str) {
     for call in unasked {
         turn.answer_call(&call, text, Kind::Error);
     }
+    host::withdraw_all(turn);
 }
 
 /// Stops the agent and every agent below it, at once. Their tasks stay in progress and do not start by themselves.

@@ -76,6 +76,20 @@ pub enum SessionOp {
         verdict: Verdict,
         /// How far it reaches.
         scope: ApprovalScope,
+        /// Why, for the agent that is denied something.
+        reason: Option<String>,
+    },
+    /// The commands of the agent want to reach a host that no rule allows or denies.
+    AskAboutHost {
+        /// Names the request.
+        id: ApprovalId,
+        /// The host as a rule would name it.
+        host: String,
+    },
+    /// Nobody waits for the word about a host any more.
+    WithdrawHost {
+        /// Which request.
+        id: ApprovalId,
     },
     /// A tool call about the tree is to be decided.
     DecideTool {

@@ -8,6 +8,7 @@ mod boot;
 mod compact;
 mod finish;
 mod halt;
+mod host;
 mod input;
 mod launch;
 mod leave;
@@ -88,7 +89,11 @@ pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result
         SessionOp::NotCounted { message } => compact::counted(&mut turn, Err(message)),
         SessionOp::Settled(settled) => settle::settled(&mut turn, settled),
         SessionOp::AskUser { call, rule, call_hash } => settle::ask_user(&mut turn, call, (rule, call_hash)),
-        SessionOp::Approve { id, verdict, scope } => settle::approve(&mut turn, id, (verdict, scope)),
+        SessionOp::Approve { id, verdict, scope, reason } => {
+            settle::approve(&mut turn, id, (verdict, scope, reason))
+        }
+        SessionOp::AskAboutHost { id, host } => host::ask(&mut turn, id, host),
+        SessionOp::WithdrawHost { id } => host::withdraw(&mut turn, id),
         SessionOp::DecideTool { call, head, args } => tree_tool::decide(&mut turn, &call, (head, &args)),
         SessionOp::Checked(checked) => finish::checked(&mut turn, checked),
         SessionOp::AnswerQuestion { id, answer } => question::answer(&mut turn, id, answer),

@@ -1,10 +1,11 @@
 //! What tool calls came to, and calls the user has to be asked about.
 
+use super::host;
 use super::input::Settled;
 use super::next;
 use super::route::open_call;
 use super::turn::{Kind, Turn};
-use crate::decide::{Actor, Effect, Refusal};
+use crate::decide::{Actor, Effect, Refusal, text};
 use crate::event::body::{ApprovalGiven, ApprovalRequested, ApprovalScope, ToolCallId, Verdict};
 use crate::id::ApprovalId;
 use crate::tool::orchestrator::{Orchestrator, SERVER};
@@ -23,6 +24,9 @@ pub(super) fn settled(turn: &mut Turn<'_, '_>, settled: Settled) -> Result<(), R
 pub(super) fn after_result(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     if !turn.session.calls.is_empty() {
         return Ok(());
+    }
+    if turn.session.background.is_empty() {
+        host::withdraw_all(turn);
     }
     // Nobody waits for what is still being written for servers.
     if !turn.session.samplings.is_empty() {
@@ -66,17 +70,23 @@ fn is_own_tool(tool: &str) -> bool {
 pub(super) fn approve(
     turn: &mut Turn<'_, '_>,
     id: ApprovalId,
-    (verdict, scope): (Verdict, ApprovalScope),
+    (verdict, scope, reason): (Verdict, ApprovalScope, Option<String>),
 ) -> Result<(), Refusal> {
     if turn.plan.actor != Actor::User {
         return Err(Refusal::UserOnly { wanted: "approve calls" });
+    }
+    text::reason(turn.plan.limits, reason.as_deref())?;
+    if turn.session.host_requests.contains_key(&id) {
+        host::answer(turn, id, (verdict, scope));
+        return Ok(());
     }
     let Some(waiting) = turn.session.approvals.get(&id).cloned() else {
         return Err(Refusal::Late { task: turn.task, what: "an approval" });
     };
     let by = turn.plan.edited_by();
     let allowed = verdict == Verdict::Allow;
-    turn.emit(ApprovalGiven { id, verdict, scope, by });
+    let told = denial(reason.as_deref());
+    turn.emit(ApprovalGiven { id, verdict, scope, by, reason });
     if allowed && turn.is_broken_off() {
         turn.answer_call(
             &waiting.call,
@@ -90,7 +100,15 @@ pub(super) fn approve(
         turn.effect(Effect::RunTool { task: turn.task, call: waiting.call, approved });
         return Ok(());
     }
-    let text = "The user did not allow this call. Do not try to reach the same by other means; ask, or go another way.";
-    turn.answer_call(&waiting.call, text, Kind::Error);
+    turn.answer_call(&waiting.call, &told, Kind::Error);
     after_result(turn)
+}
+
+/// What an agent reads as the result of a call that the user denied.
+fn denial(reason: Option<&str>) -> String {
+    let advice = "Do not try to reach the same by other means; ask, or go another way.";
+    match reason.map(str::trim).filter(|reason| !reason.is_empty()) {
+        Some(reason) => format!("The user did not allow this call, and says why: {reason}\n{advice}"),
+        None => format!("The user did not allow this call. {advice}"),
+    }
 }

@@ -69,4 +69,40 @@ pub struct ApprovalGiven {
     pub scope: ApprovalScope,
     /// Who gave it.
     pub by: EditedBy,
+    /// Why, in the words of whoever denied it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The commands of an agent want to reach a host that no rule allows or denies, and wait for the user's word. Nothing was
+/// looked up or sent for it yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HostApprovalRequested {
+    /// Names the request.
+    pub id: ApprovalId,
+    /// The host as a rule would name it, with its port unless that is a usual one.
+    pub host: String,
+}
+
+/// The word about a host was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HostApprovalGiven {
+    /// Which request.
+    pub id: ApprovalId,
+    /// Allow or deny.
+    pub verdict: Verdict,
+    /// How far it reaches: the connections that wait, the task, or the project.
+    pub scope: ApprovalScope,
+    /// Who gave it.
+    pub by: EditedBy,
+}
+
+/// Nobody waits for the word about a host any more.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HostApprovalExpired {
+    /// Which request.
+    pub id: ApprovalId,
 }

@@ -23,7 +23,7 @@ fn approval(outcome: &Outcome) -> ApprovalId {
 }
 
 fn say(id: ApprovalId, verdict: Verdict, scope: ApprovalScope) -> SessionOp {
-    SessionOp::Approve { id, verdict, scope }
+    SessionOp::Approve { id, verdict, scope, reason: None }
 }
 
 fn approved(task: TaskId, call: &str) -> Effect {
@@ -62,6 +62,28 @@ fn a_denied_call_is_answered_and_the_agent_goes_on() {
     let outcome = stage.steer(root, say(id, Verdict::Deny, ApprovalScope::Once));
     assert!(results(&outcome)[0].1.contains("did not allow"));
     assert!(stage.is_asking(root));
+}
+
+#[test]
+fn denial_with_reason_reaches_the_agent_as_result() {
+    let mut stage = Stage::new();
+    let (root, id) = asked(&mut stage);
+    let (verdict, scope) = (Verdict::Deny, ApprovalScope::Once);
+    let reason = Some("use the crate that is there".to_owned());
+    let too_long = Some("x".repeat(10_000));
+    let op = |reason| SessionOp::Approve { id, verdict: verdict.clone(), scope: scope.clone(), reason };
+    let refused = stage.refuse(
+        mxd_core::decide::Actor::User,
+        mxd_core::decide::Op::Session { task: root, op: op(too_long) },
+    );
+    assert_eq!(refused.code(), "too_long");
+    let outcome = stage.steer(root, op(reason.clone()));
+    assert!(results(&outcome)[0].1.contains("says why: use the crate that is there\n"));
+    let given = outcome.events.iter().find_map(|event| match &event.body {
+        EventBody::ApprovalGiven(given) => Some(given.reason.clone()),
+        _ => None,
+    });
+    assert_eq!(given, Some(reason));
 }
 
 #[test]

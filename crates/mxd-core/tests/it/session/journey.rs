@@ -255,7 +255,7 @@ fn work(journey: &mut Journey, child: TaskId) {
     stage.session(child, SessionOp::AskUser { call: id("d3"), rule, call_hash });
     let approval = *stage.state.session(child).approvals().keys().next().expect("asked");
     let (verdict, scope) = (Verdict::Deny, ApprovalScope::Once);
-    stage.steer(child, SessionOp::Approve { id: approval, verdict, scope });
+    stage.steer(child, SessionOp::Approve { id: approval, verdict, scope, reason: None });
     stage.calls(child, vec![done("d4", "passed")]);
     stage.session(child, SessionOp::Checked(checks(&[1])));
     stage.calls(child, vec![done("d5", "passed")]);

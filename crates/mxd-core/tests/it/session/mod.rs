@@ -10,6 +10,7 @@ mod finishing;
 mod forks;
 mod given;
 mod halting;
+mod hosts;
 mod journey;
 mod places;
 mod questions;

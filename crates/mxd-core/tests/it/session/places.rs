@@ -90,7 +90,7 @@ fn who_waits_takes_no_place() {
     assert_eq!(launches(&outcome), [b], "it waits for the user");
     let approval = *stage.state.session(child).approvals().keys().next().expect("asked");
     let (verdict, scope) = (Verdict::Allow, ApprovalScope::Once);
-    stage.steer(child, SessionOp::Approve { id: approval, verdict, scope });
+    stage.steer(child, SessionOp::Approve { id: approval, verdict, scope, reason: None });
     assert!(waits(&stage, c), "and goes on at once when it has the word");
 }
 

@@ -107,7 +107,7 @@ fn a_word_is_for_the_call_it_was_given_for() {
     let asked = stage.state.session(task).approvals().clone();
     let (first, waiting) = asked.iter().next().expect("asked");
     let (verdict, scope) = (Verdict::Allow, ApprovalScope::Once);
-    let allow = SessionOp::Approve { id: *first, verdict, scope };
+    let allow = SessionOp::Approve { id: *first, verdict, scope, reason: None };
     let approved = Some(waiting.call_hash.clone());
     let run = Effect::RunTool { task, call: waiting.call.clone(), approved };
     assert_eq!(stage.steer(task, allow.clone()).effects, [run]);

@@ -19,6 +19,7 @@ fn forbidden(path: &str) -> Value {
         "approvals.fallback" => json!({ "shell": "allow" }),
         "sandbox.mode" => json!("off"),
         "sandbox.network.allow" | "sandbox.network.allowPrivate" => json!(["evil.example.org"]),
+        "sandbox.network.ask" => json!(true),
         "sandbox.read" | "sandbox.write" => json!(["/"]),
         "sandbox.memoryMb" | "sandbox.processes" => json!(1_000),
         "diskWatermark" | "sessionKeep" => json!(0),

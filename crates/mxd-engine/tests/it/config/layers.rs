@@ -36,7 +36,7 @@ fn every_key_of_every_kind_arrives() {
                        "fallback": { "shell": "ask" } },
         "checks": ["cargo test"],
         "sandbox": { "mode": "full", "network": { "allow": ["example.org"], "allowPrivate": ["localhost:8080"],
-                     "deny": ["evil.example.org"] }, "read": ["/usr/share"], "write": ["/var/cache/x"], "memoryMb": 512,
+                     "deny": ["evil.example.org"], "ask": false }, "read": ["/usr/share"], "write": ["/var/cache/x"], "memoryMb": 512,
                      "processes": 64 },
         "include": [".env", "config/*.local"], "diskWatermark": 1000,
         "compaction": { "bufferRatio": 0.25, "countMarginTokens": 10, "summaryTokens": 2000 },
@@ -63,7 +63,7 @@ fn every_key_of_every_kind_arrives() {
     assert!(matches!(&config.manifest_signers, RequiredSigners::OneOf(signers) if signers.len() == 1));
     assert_eq!(config.approvals.rules().len(), 1);
     assert_eq!((config.sandbox.mode, config.sandbox.limits.memory_bytes), (Mode::Full, 512 << 20));
-    assert_eq!(config.sandbox.limits.processes, 64);
+    assert_eq!((config.sandbox.limits.processes, config.sandbox.ask_about_hosts), (64, false));
     let roots = [("/usr/share", Access::Read), ("/var/cache/x", Access::Write)];
     assert_eq!(config.sandbox.roots, roots.map(|(path, access)| Root { path: path.into(), access }));
     assert_eq!((config.include.len(), config.disk_watermark, config.session_keep), (2, 1000, Some(7)));

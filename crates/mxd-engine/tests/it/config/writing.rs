@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::thread;
 
-use mxd_engine::config::{Fault, Layer, Places, WriteError, set, unset, value_of};
+use mxd_engine::config::{Fault, Layer, Places, WriteError, allow_host, set, unset, value_of};
 use serde_json::{Value, json};
 
 use super::scene::Scene;
@@ -175,4 +175,22 @@ fn a_file_that_the_user_keeps_elsewhere_stays_there() {
     set(&scene.places, Layer::User, "port", json!(2)).unwrap();
     assert!(fs::symlink_metadata(scene.file(Layer::User)).unwrap().is_symlink());
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "{\n  \"port\": 2\n}\n");
+}
+
+#[test]
+fn allowed_host_is_added_to_what_the_user_allows() {
+    let allowed = json!({ "sandbox": { "network": { "allow": ["a.example.org"] } } });
+    let scene = Scene::of(&[(Layer::User, allowed.clone())]);
+    for host in ["b.example.org", "c.example.org:8443", "b.example.org", "a.example.org"] {
+        allow_host(&scene.places, host).unwrap();
+    }
+    let all = json!(["a.example.org", "b.example.org", "c.example.org:8443"]);
+    let project: Value = serde_json::from_str(&scene.read(Layer::Project)).unwrap();
+    assert_eq!(project["sandbox"]["network"]["allow"], all);
+    let user: Value = serde_json::from_str(&scene.read(Layer::User)).unwrap();
+    assert_eq!(user, allowed, "other projects are as they were");
+    let scene = Scene::new();
+    allow_host(&scene.places, "b.example.org").unwrap();
+    assert!(scene.read(Layer::Project).contains("b.example.org"));
+    assert!(matches!(allow_host(&scene.places, "https://x.org/"), Err(WriteError::Refused(_))));
 }

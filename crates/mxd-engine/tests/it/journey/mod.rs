@@ -22,6 +22,7 @@ mod programs;
 mod reading;
 mod repository_checks;
 mod restarts;
+mod rules;
 mod sampling;
 mod served;
 mod servers;

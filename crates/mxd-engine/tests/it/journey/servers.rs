@@ -120,7 +120,8 @@ async fn a_call_that_needs_the_users_word_waits_for_it() {
     stage.say(root, "Begin.").await;
     stage.until("a request", |state| state.session(root).approvals().len() == 1).await;
     let id = stage.project().look(|state| *state.session(root).approvals().keys().next().unwrap());
-    let approve = SessionOp::Approve { id, verdict: Verdict::Allow, scope: ApprovalScope::Once };
+    let approve =
+        SessionOp::Approve { id, verdict: Verdict::Allow, scope: ApprovalScope::Once, reason: None };
     stage.project().wish(Actor::User, Op::Session { task: root, op: approve }).await.unwrap();
     stage.until_rest(root, &RestReason::EndTurn).await;
     stage.end().await;

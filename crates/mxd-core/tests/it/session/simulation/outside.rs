@@ -222,7 +222,10 @@ impl Play {
     pub(super) fn calm_step(&mut self) -> bool {
         if let Some((task, id)) = self.unanswered() {
             let (verdict, scope) = (Verdict::Allow, ApprovalScope::Once);
-            self.act(Actor::User, Op::Session { task, op: SessionOp::Approve { id, verdict, scope } });
+            self.act(
+                Actor::User,
+                Op::Session { task, op: SessionOp::Approve { id, verdict, scope, reason: None } },
+            );
             return true;
         }
         if let Some(sampling) = self.samplings.pop() {

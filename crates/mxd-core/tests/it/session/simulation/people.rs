@@ -64,7 +64,10 @@ impl Play {
         if let Some((task, id)) = self.unanswered() {
             let verdict = if self.one_in(3) { Verdict::Deny } else { Verdict::Allow };
             let scope = if self.one_in(3) { ApprovalScope::Task } else { ApprovalScope::Once };
-            self.act(Actor::User, Op::Session { task, op: SessionOp::Approve { id, verdict, scope } });
+            self.act(
+                Actor::User,
+                Op::Session { task, op: SessionOp::Approve { id, verdict, scope, reason: None } },
+            );
             return;
         }
         let sessions = self.stage.state.sessions().iter();
