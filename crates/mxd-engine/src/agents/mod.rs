@@ -19,6 +19,7 @@ mod remove;
 mod room;
 mod sample;
 mod search;
+mod situation;
 mod summary;
 mod talk;
 mod tool;

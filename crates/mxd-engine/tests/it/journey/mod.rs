@@ -26,3 +26,4 @@ mod servers;
 pub(crate) mod stage;
 mod steering;
 mod tree;
+mod truth;
