@@ -81,7 +81,7 @@ impl Agents {
     }
 
     /// The worktree of a task that is not the root.
-    async fn make_worktree(&self, task: TaskId) -> Result<Option<Created>, String> {
+    pub(super) async fn make_worktree(&self, task: TaskId) -> Result<Option<Created>, String> {
         let look = self.parts().shown.look(|state| Wanted::of(state, task));
         let Some(wanted) = look? else { return Ok(None) };
         let base = match wanted.above {

@@ -5,6 +5,7 @@
 //! that waits has none.
 
 mod checks;
+mod conflict;
 mod depot;
 mod desk;
 mod elicit;
