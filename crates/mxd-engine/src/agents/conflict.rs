@@ -1,16 +1,15 @@
 //! Conflicts of a merge: the task whose work it is resolves them, whatever it was doing, and the merging agent is told what
 //! really becomes of it.
 
-use mxd_core::decide::{Actor, Op};
+use mxd_core::decide::{Actor, Op, Refusal};
 use mxd_core::event::body::RestReason;
-use mxd_core::id::TaskId;
+use mxd_core::id::{MessageId, TaskId};
 use mxd_core::message::{Message, Notice, NoticeTopic};
 use mxd_core::money::Usd;
 use mxd_core::state::State;
 use mxd_core::tree::{Node, Status};
 
 use super::Agents;
-use crate::clock;
 use crate::git::merge::{Conflicts, Request};
 use crate::git::worktree;
 use crate::project::{Wish, WishError};
@@ -73,6 +72,7 @@ impl Agents {
         &self,
         (owner, title): (TaskId, &str),
         (request, conflicts): (&Request, &Conflicts),
+        notice: MessageId,
     ) -> String {
         let revived = match self.revive_worktree(owner).await {
             Ok(revived) => revived,
@@ -95,18 +95,21 @@ impl Agents {
              it is merged after your report.\n{conflicts}"
         );
         let message = Message::Notice(Notice { topic: NoticeTopic::Conflict, content });
-        match self.deliver(owner, message).await {
+        match self.deliver(owner, (notice, message)).await {
             Ok(()) => found.in_words(title),
             Err(why) => format!("{title} could not be told: {why}. Nobody resolves them before it is."),
         }
     }
 
-    /// Gives a task a message in the daemon's name, and waits until it is durable.
-    async fn deliver(&self, to: TaskId, message: Message) -> Result<(), WishError> {
-        let id = clock::fresh(clock::now()).issue();
+    /// Gives a task a message in the daemon's name, and waits until it is durable. One that it has got before is not given
+    /// to it again.
+    async fn deliver(&self, to: TaskId, (id, message): (MessageId, Message)) -> Result<(), WishError> {
         let (wish, answer) = Wish::new(Actor::Daemon, Op::Report { id, to, message });
         self.parts().wishes.send(wish).await.map_err(|_| WishError::Closed)?;
-        answer.await.map_err(|_| WishError::Closed)?.map(drop)
+        match answer.await.map_err(|_| WishError::Closed)? {
+            Ok(_) | Err(WishError::Refused(Refusal::DuplicateMessage { .. })) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Makes a worktree again that somebody removed behind the daemon's back; whether that was needed. Whoever is taken up

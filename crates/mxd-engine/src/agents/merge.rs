@@ -6,6 +6,7 @@ use mxd_tools::outcome::Outcome;
 use mxd_tools::scope::{Access, Root};
 use tokio_util::sync::CancellationToken;
 
+use super::once::{Attempt, Run};
 use super::room::Place;
 use super::{Agents, conflict, errand};
 use crate::git::merge::{self, Identity, Outcome as Merged, Request};
@@ -13,19 +14,14 @@ use crate::git::space::Watermark;
 use crate::git::{Branch, Errand, Ran};
 
 impl Agents {
-    pub(super) async fn merge(&self, task: TaskId, wish: MergeTask, stop: &CancellationToken) -> Outcome {
-        match self.try_merge(task, wish, stop).await {
+    pub(super) async fn merge(&self, task: TaskId, wish: MergeTask, run: Run<'_>) -> Outcome {
+        match self.try_merge(task, wish, run).await {
             Ok(outcome) => outcome,
             Err(why) => Outcome::error(format!("Nothing was merged: {why}")),
         }
     }
 
-    async fn try_merge(
-        &self,
-        task: TaskId,
-        wish: MergeTask,
-        stop: &CancellationToken,
-    ) -> Result<Outcome, String> {
+    async fn try_merge(&self, task: TaskId, wish: MergeTask, by: Run<'_>) -> Result<Outcome, String> {
         let (child, from, into) = self.branches(task, &wish).await?;
         let title = self
             .parts()
@@ -43,11 +39,18 @@ impl Agents {
             scratch: self.parts().data.join("merges"),
             room: Watermark { bytes: config.disk_watermark, ..Watermark::default() },
         };
-        let run = |errand: Errand| self.run_for_merge(task, errand, stop);
+        let run = |errand: Errand| self.run_for_merge(task, errand, by.stop);
         let outcome = merge::merge(&self.surroundings().repository, &request, run).await;
-        let outcome = outcome.map_err(|error| error.to_string())?;
+        let mut outcome = outcome.map_err(|error| error.to_string())?;
+        if let (Merged::AlreadyMerged { .. }, Attempt::Again) = (&outcome, by.attempt) {
+            let made = merge::find_made(&self.surroundings().repository, &request).await;
+            outcome = made.map_err(|error| error.to_string())?.map_or(outcome, Merged::Merged);
+        }
         let about_owner = match &outcome {
-            Merged::Conflicts(conflicts) => self.tell_owner((child, &title), (&request, conflicts)).await,
+            Merged::Conflicts(conflicts) => {
+                let notice = self.message_of_call(task, by.call);
+                self.tell_owner((child, &title), (&request, conflicts), notice).await
+            }
             _ => String::new(),
         };
         Ok(in_words(&title, outcome, &about_owner))

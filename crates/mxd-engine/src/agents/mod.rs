@@ -16,6 +16,7 @@ mod merge;
 mod model;
 mod neighbours;
 mod network;
+mod once;
 mod remove;
 mod room;
 mod sample;
@@ -199,6 +200,10 @@ impl Agents {
             Effect::RunTool { task, call, approved } => {
                 let stop = self.desk(task).tools_stop();
                 self.spawn(self.clone().run_tool(task, (call, approved), stop));
+            }
+            Effect::ResumeTool { task, call } => {
+                let stop = self.desk(task).tools_stop();
+                self.spawn(self.clone().resume_tool(task, call, stop));
             }
             Effect::CancelTools { task } => self.desk(task).stop_tools(),
             Effect::RunChecks { task } => {

@@ -7,9 +7,9 @@ use mxd_core::raw::RawJson;
 use mxd_core::tool::orchestrator::{Orchestrator, SearchLogs, SearchTasks};
 use mxd_store::Log;
 use mxd_tools::outcome::Outcome;
-use tokio_util::sync::CancellationToken;
 
 use super::Agents;
+use super::once::Run;
 
 /// Characters of an entry that are shown.
 const GLIMPSE: usize = 400;
@@ -21,20 +21,21 @@ impl Agents {
         &self,
         task: TaskId,
         (name, args): (&str, &RawJson),
-        stop: &CancellationToken,
+        run: Run<'_>,
     ) -> Outcome {
         let request = match Orchestrator::parse(name, args.get()) {
             Ok(request) => request,
             Err(error) => return Outcome::error(error.for_model()),
         };
         match request {
-            Orchestrator::MergeTask(wish) => self.merge(task, wish, stop).await,
+            Orchestrator::MergeTask(wish) => self.merge(task, wish, run).await,
             Orchestrator::SearchTasks(wish) => self.search_tasks(&wish),
             Orchestrator::SearchLogs(wish) => self.search_logs(wish).await,
             Orchestrator::ListProjects(_) if self.is_root(task) => self.list_projects(),
             Orchestrator::SendMessageToProject(wish) if self.is_root(task) => {
-                let neighbours = &self.surroundings().neighbours;
-                match neighbours.write(self.parts().project, &wish.project_id, wish.message).await {
+                let (neighbours, id) =
+                    (&self.surroundings().neighbours, self.message_of_call(task, run.call));
+                match neighbours.write(self.parts().project, &wish.project_id, (id, wish.message)).await {
                     Ok(sent) => Outcome::text(sent),
                     Err(why) => Outcome::error(format!("Not sent: {why}.")),
                 }

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use mxd_core::event::body::ToolCallId;
-use mxd_core::id::TaskId;
+use mxd_core::id::{MessageId, TaskId};
 use mxd_core::tool::orchestrator::{MergeTask, TaskRef};
 use mxd_tools::outcome::{Outcome, Part};
 use mxd_tools::shell::{CallId, Processes};
 
 use super::Agents;
+use super::once::{Attempt, Run};
+use crate::clock;
 
 /// What became of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +31,10 @@ impl Agents {
             return Merge::Nowhere;
         };
         let wish = MergeTask { task_id: TaskRef::from(task), message };
-        let outcome = self.merge(above, wish, &self.closing()).await;
+        // Nobody repeats what a user asked for; each request is a call of its own.
+        let call = ToolCallId(clock::fresh(clock::now()).issue::<MessageId>().to_string());
+        let run = Run { call: &call, attempt: Attempt::First, stop: &self.closing() };
+        let outcome = self.merge(above, wish, run).await;
         let text = in_words(&outcome);
         if outcome.is_error { Merge::Refused(text) } else { Merge::Done(text) }
     }

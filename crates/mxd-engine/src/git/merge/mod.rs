@@ -6,12 +6,14 @@
 
 mod conflict;
 mod land;
+mod made;
 mod scratch;
 
 use std::io;
 use std::path::PathBuf;
 
 pub use conflict::{Conflict, Conflicts, Hunk};
+pub use made::find_made;
 
 use super::changes::Names;
 use super::errand::{Errand, Ran};

@@ -5,6 +5,7 @@ mod asking;
 mod at_once;
 mod booting;
 mod conflict;
+mod cut_off;
 mod endings;
 mod failing;
 mod forks;
