@@ -337,6 +337,8 @@ pub enum NoticeTopic {
     Unanswered,
     /// A message of its own could not be delivered.
     Bounced,
+    /// Its branch cannot be merged before it resolves conflicts.
+    Conflict,
     /// Something a newer version tells.
     #[serde(untagged)]
     Other(String),

@@ -104,6 +104,13 @@ pub enum Effect {
         /// The hash of the call that the user has approved, when it had to be asked about.
         approved: Option<String>,
     },
+    /// Find out what came of a tool call that the daemon itself carries out and was cut off in, and finish it.
+    ResumeTool {
+        /// Whose.
+        task: TaskId,
+        /// Which one.
+        call: ToolCallId,
+    },
     /// Decide a tool call about the tree: it comes back as an input at once.
     DecideTool {
         /// Whose.

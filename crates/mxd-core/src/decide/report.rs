@@ -3,9 +3,9 @@
 use super::deliver::set_to_work;
 use super::plan::Plan;
 use super::{Actor, Effect, Refusal, text};
-use crate::event::body::MessagePosted;
+use crate::event::body::{MessagePosted, RestReason};
 use crate::id::{MessageId, TaskId};
-use crate::message::{Message, MessageKind, TaskComplete};
+use crate::message::{Message, MessageKind, NoticeTopic, TaskComplete};
 use crate::tree::Status;
 
 /// What a report sets in motion.
@@ -115,7 +115,10 @@ fn urgency(plan: &Plan<'_>, to: TaskId, message: &Message) -> Result<Urgency, Re
         Message::Notice(notice) => {
             daemon()?;
             size("the notice", notice.content.len())?;
-            Ok(Urgency::Wakes)
+            // Conflicts are resolved by the task whose work it is, also when it had ended. Who was stopped stays so.
+            let stopped = plan.state.session(to).rest() == Some(&RestReason::Stopped);
+            let starts = notice.topic == NoticeTopic::Conflict && !stopped;
+            Ok(if starts { Urgency::Starts } else { Urgency::Wakes })
         }
         Message::User(_)
         | Message::TaskMessage(_)

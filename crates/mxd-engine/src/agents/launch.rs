@@ -1,22 +1,20 @@
 //! Making the workplace of an agent: its worktree, and the frozen start of its conversation.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use mxd_core::decide::{Launched, SessionOp};
 use mxd_core::event::body::{SessionConfig, Terms, WorktreeCreated};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
-use mxd_core::prompt::text::{
-    self, Above, Base as BaseText, FirstMessage, Funds, Memory, SELF_BOOTSTRAP, SYSTEM, SkillLine, Workplace,
-};
+use mxd_core::prompt::text::{SELF_BOOTSTRAP, SYSTEM};
 use mxd_core::raw::RawJson;
 use mxd_core::state::State;
-use mxd_core::tree::Node;
 use mxd_llm::Model;
 use mxd_tools::scope::{Access, Root};
 use tokio_util::sync::CancellationToken;
 
 use super::room::Place;
+use super::situation::Situation;
 use super::toolbox::Toolbox;
 use super::{Agents, errand};
 use crate::config::{AgentModel, Role};
@@ -24,7 +22,6 @@ use crate::git::space::Watermark;
 use crate::git::worktree::{self, Base, Created, FailedSetup, Request, Setup};
 use crate::git::{Branch, Errand, Head, Ran, Slug};
 use crate::home::make_private_folder;
-use crate::prompt::load_memory;
 
 /// Tokens of an answer, where the model could write more: what is set aside for a call is set aside for all of them.
 const MOST_OUTPUT: u32 = 32_000;
@@ -41,12 +38,12 @@ impl Agents {
     async fn try_launch(&self, task: TaskId) -> Result<Launched, String> {
         let model = self.model_of(task).map_err(|error| error.to_string())?;
         let created = self.make_worktree(task).await?;
-        let folder = match &created {
-            Some(created) => created.worktree.folder.clone(),
-            None => self.place(task).map_err(|error| error.to_string())?.root.path,
+        let situation = match &created {
+            Some(created) => Situation::in_new_worktree(created),
+            None => self.situation(task).await.map_err(|error| error.to_string())?,
         };
         let toolbox = self.toolbox(&self.desk(task)).await.map_err(|error| error.to_string())?;
-        let header = self.first_message(task, (&folder, created.as_ref()), &toolbox);
+        let header = self.first_message(task, &situation, &toolbox);
         let worktree = created.map(|created| WorktreeCreated {
             path: created.worktree.folder.display().to_string(),
             branch: created.worktree.branch.as_str().to_owned(),
@@ -84,7 +81,7 @@ impl Agents {
     }
 
     /// The worktree of a task that is not the root.
-    async fn make_worktree(&self, task: TaskId) -> Result<Option<Created>, String> {
+    pub(super) async fn make_worktree(&self, task: TaskId) -> Result<Option<Created>, String> {
         let look = self.parts().shown.look(|state| Wanted::of(state, task));
         let Some(wanted) = look? else { return Ok(None) };
         // An agent whose commits would be refused can do nothing; better that it does not begin.
@@ -140,69 +137,6 @@ impl Agents {
         let cell = self.surroundings().sandbox.cell(settled.policy);
         errand::run(&cell, &settled.env, errand, &CancellationToken::new()).await
     }
-
-    /// What an agent is told before anything else.
-    pub(super) fn first_message(
-        &self,
-        task: TaskId,
-        (folder, created): (&Path, Option<&Created>),
-        toolbox: &Toolbox,
-    ) -> String {
-        let memory = load_memory(folder);
-        let disclosed = created.map(|created| created.disclosure.to_string()).unwrap_or_default();
-        let left_behind: Vec<String> = disclosed.lines().skip(1).map(str::to_owned).collect();
-        let described = toolbox.skills.known.values();
-        let skills: Vec<SkillLine<'_>> = described
-            .map(|skill| SkillLine { name: skill.name.as_str(), description: skill.description.text() })
-            .collect();
-        let first = self.parts().shown.look(|state| {
-            let Some(node) = state.tree().get(task) else { return String::new() };
-            let base = created.map(|created| BaseText {
-                branch: created.worktree.base_branch.as_ref().map_or("", Branch::as_str),
-                commit: created.worktree.base.as_str(),
-                left_behind: &left_behind,
-            });
-            let place = (&*folder.display().to_string(), base);
-            first_text(state, node, place, (&memory, &skills))
-        });
-        let skill = toolbox.remit.skill.as_ref();
-        let skill = skill.map(|skill| text::active_skill(skill.name.as_str(), skill.body.text()));
-        let troubles = text::tool_troubles(&toolbox.troubles);
-        [Some(first), skill, troubles].into_iter().flatten().collect()
-    }
-}
-
-fn first_text(
-    state: &State,
-    node: &Node,
-    (folder, base): (&str, Option<BaseText<'_>>),
-    (memory, skills): (&Memory, &[SkillLine<'_>]),
-) -> String {
-    let fields = node.task();
-    let above = match state.tree().task_above(node.id) {
-        None => Above::User,
-        Some(above) => Above::Task { id: above.id, title: &above.title },
-    };
-    let funds = match fields.and_then(|fields| fields.budget_usd) {
-        Some(given) => Funds::Limited { given, spent: fields.map_or(Usd::ZERO, |fields| fields.spent_usd) },
-        None => Funds::Unlimited,
-    };
-    let message = FirstMessage {
-        task: node.id,
-        title: &node.title,
-        description: &node.description,
-        above,
-        workplace: Workplace {
-            directory: folder,
-            branch: fields.and_then(|fields| fields.branch.as_deref()),
-            base,
-        },
-        checks: fields.map_or(&[], |fields| &fields.checks),
-        funds,
-        memory,
-        skills,
-    };
-    message.text()
 }
 
 /// What a task needs a worktree for; nothing for the root.

@@ -1,17 +1,16 @@
 //! `merge_task`: the work of a task below arrives in the branch of the one above.
 
-use mxd_core::decide::{Op, SessionOp};
+use mxd_core::decide::SessionOp;
 use mxd_core::event::body::ToolCallId;
 use mxd_core::id::TaskId;
-use mxd_core::message::{Message, Notice, NoticeTopic};
 use mxd_core::tool::orchestrator::MergeTask;
 use mxd_tools::outcome::Outcome;
 use mxd_tools::scope::{Access, Root};
 use tokio_util::sync::CancellationToken;
 
+use super::once::{Attempt, Run};
 use super::room::Place;
-use super::{Agents, errand};
-use crate::clock;
+use super::{Agents, conflict, errand};
 use crate::git::merge::{self, Outcome as Merged, Request, SettingsChange, SettingsRule};
 use crate::git::space::Watermark;
 use crate::git::{Branch, Errand, Ran};
@@ -38,9 +37,10 @@ impl Agents {
         task: TaskId,
         (call, name): (ToolCallId, String),
         (request, approved): (MergeTask, Option<String>),
-        stop: &CancellationToken,
+        (attempt, stop): (Attempt, &CancellationToken),
     ) {
-        match self.merge(task, (request, approved), stop).await {
+        let run = Run { call: &call, attempt, stop };
+        match self.merge(task, (request, approved), run).await {
             MergeEnd::Settled(outcome) => self.settle(task, (call, name), (outcome, None)).await,
             MergeEnd::ChangesSettings(change) => {
                 let rule = settings_reason(&change);
@@ -54,9 +54,9 @@ impl Agents {
         &self,
         task: TaskId,
         (request, accepted): (MergeTask, Option<String>),
-        stop: &CancellationToken,
+        run: Run<'_>,
     ) -> MergeEnd {
-        match self.try_merge(task, (request, accepted), stop).await {
+        match self.try_merge(task, (request, accepted), run).await {
             Ok(end) => end,
             Err(why) => MergeEnd::Settled(Outcome::error(format!("Nothing was merged: {why}"))),
         }
@@ -66,7 +66,7 @@ impl Agents {
         &self,
         task: TaskId,
         (wish, accepted): (MergeTask, Option<String>),
-        stop: &CancellationToken,
+        by: Run<'_>,
     ) -> Result<MergeEnd, String> {
         let (child, from, into) = self.branches(task, &wish).await?;
         let title = self
@@ -85,11 +85,21 @@ impl Agents {
             scratch: self.parts().data.join("merges"),
             room: Watermark { bytes: config.disk_watermark, ..Watermark::default() },
         };
-        let run = |errand: Errand| self.run_for_merge(task, errand, stop);
+        let run = |errand: Errand| self.run_for_merge(task, errand, by.stop);
         let outcome = merge::merge(&self.surroundings().repository, &request, run).await;
-        let outcome = outcome.map_err(|error| error.to_string())?;
-        self.told(child, &outcome).await;
-        Ok(in_words(&title, outcome))
+        let mut outcome = outcome.map_err(|error| error.to_string())?;
+        if let (Merged::AlreadyMerged { .. }, Attempt::Again) = (&outcome, by.attempt) {
+            let made = merge::find_made(&self.surroundings().repository, &request).await;
+            outcome = made.map_err(|error| error.to_string())?.map_or(outcome, Merged::Merged);
+        }
+        let about_owner = match &outcome {
+            Merged::Conflicts(conflicts) => {
+                let notice = self.message_of_call(task, by.call);
+                self.tell_owner((child, &title), (&request, conflicts), notice).await
+            }
+            _ => String::new(),
+        };
+        Ok(in_words(&title, outcome, &about_owner))
     }
 
     async fn branches(&self, task: TaskId, wish: &MergeTask) -> Result<(TaskId, Branch, Branch), String> {
@@ -101,10 +111,11 @@ impl Agents {
             let branch =
                 |id| state.tree().get(id).and_then(|node| node.task()).and_then(|task| task.branch.clone());
             let is_root = state.tree().root().is_some_and(|root| root.id == task);
-            Ok((child, branch(child), branch(task).filter(|_| !is_root)))
+            let from = branch(child).filter(|_| !conflict::is_put_away(state, child));
+            let from = from.ok_or_else(|| conflict::no_branch(state, child))?;
+            Ok((child, from, branch(task).filter(|_| !is_root)))
         });
         let (child, from, into) = look?;
-        let from = from.ok_or("that task has no branch: it was never started")?;
         let from = from.parse().map_err(|error: crate::git::NameError| error.to_string())?;
         let into = match into {
             Some(into) => into.parse().map_err(|error: crate::git::NameError| error.to_string())?,
@@ -131,21 +142,9 @@ impl Agents {
         let cell = self.surroundings().sandbox.cell(settled.policy);
         errand::run(&cell, &settled.env, errand, stop).await
     }
-
-    /// A conflict belongs to the task whose work it is: it hears of it.
-    async fn told(&self, child: TaskId, outcome: &Merged) {
-        let Merged::Conflicts(conflicts) = outcome else { return };
-        let content = format!(
-            "The task above tried to merge your branch, and it conflicts with what was merged since. Merge the branch of \
-             the task above into yours, resolve the conflicts, see that everything still works, and commit.\n{conflicts}"
-        );
-        let notice = Message::Notice(Notice { topic: NoticeTopic::Other("conflict".to_owned()), content });
-        let id = clock::fresh(clock::now()).issue();
-        self.wish(Op::Report { id, to: child, message: notice }).await;
-    }
 }
 
-fn in_words(title: &str, outcome: Merged) -> MergeEnd {
+fn in_words(title: &str, outcome: Merged, about_owner: &str) -> MergeEnd {
     MergeEnd::Settled(match outcome {
         Merged::ChangesSettings(change) => return MergeEnd::ChangesSettings(change),
         Merged::Merged(merged) => {
@@ -159,9 +158,9 @@ fn in_words(title: &str, outcome: Merged) -> MergeEnd {
             ))
         }
         Merged::AlreadyMerged { at } => Outcome::text(format!("Nothing to merge: {at} has it already.")),
-        Merged::Conflicts(conflicts) => Outcome::error(format!(
-            "Nothing was merged: there are conflicts. {title} was told to resolve them on its branch.\n{conflicts}"
-        )),
+        Merged::Conflicts(conflicts) => {
+            Outcome::error(format!("Nothing was merged: there are conflicts. {about_owner}\n{conflicts}"))
+        }
         Merged::CheckFailed { ran, tree } => Outcome::error(format!(
             "Nothing was merged: the check failed on the merged files (tree {tree}, {}).\n{}",
             ran.end, ran.output

@@ -5,6 +5,7 @@
 //! that waits has none.
 
 mod checks;
+mod conflict;
 mod depot;
 mod desk;
 mod elicit;
@@ -16,10 +17,12 @@ mod merge;
 mod model;
 mod neighbours;
 mod network;
+mod once;
 mod remove;
 mod room;
 mod sample;
 mod search;
+mod situation;
 mod summary;
 mod talk;
 mod tool;
@@ -225,6 +228,10 @@ impl Agents {
             Effect::RunTool { task, call, approved } => {
                 let stop = self.desk(task).tools_stop();
                 self.spawn(self.clone().run_tool(task, (call, approved), stop));
+            }
+            Effect::ResumeTool { task, call } => {
+                let stop = self.desk(task).tools_stop();
+                self.spawn(self.clone().resume_tool(task, call, stop));
             }
             Effect::CancelTools { task } => self.desk(task).stop_tools(),
             Effect::RunChecks { task } => {

@@ -180,7 +180,7 @@ impl Agents {
         let Heard { items, usage, model: named, .. } = heard;
         let refreshed = match purpose {
             TurnPurpose::Work => None,
-            TurnPurpose::Summary => self.refresh(task, &desk, &items).await.map(Box::new),
+            TurnPurpose::Summary => self.refresh(task, &desk, (&items, price)).await.map(Box::new),
         };
         Ok(Answer { turn, items, stop, model: named, usage: usage.into(), cost: price, refreshed })
     }

@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use mxd_core::decide::{Actor, Op};
-use mxd_core::id::ProjectId;
+use mxd_core::decide::{Actor, Op, Refusal};
+use mxd_core::id::{MessageId, ProjectId};
 use mxd_core::message::CrossProject;
 
-use crate::clock;
-use crate::project::Project;
+use crate::project::{Project, WishError};
 
 /// A project as others see it.
 #[derive(Debug, Clone)]
@@ -41,8 +40,13 @@ impl Neighbours {
         all.iter().map(|(id, neighbour)| (*id, neighbour.clone())).collect()
     }
 
-    /// Delivers a message to the root task of another project.
-    pub(super) async fn write(&self, from: ProjectId, to: &str, content: String) -> Result<String, String> {
+    /// Delivers a message to the root task of another project, once however often it is asked to.
+    pub(super) async fn write(
+        &self,
+        from: ProjectId,
+        to: &str,
+        (id, content): (MessageId, String),
+    ) -> Result<String, String> {
         let all = self.all();
         let sender = all.iter().find(|(id, _)| *id == from).map(|(_, neighbour)| neighbour.name.clone());
         let target = all.iter().find(|(id, _)| id.to_string() == to && *id != from);
@@ -54,9 +58,12 @@ impl Neighbours {
             from_project_name: sender.unwrap_or_else(|| "another project".to_owned()),
             content,
         };
-        let id = clock::fresh(clock::now()).issue();
         let op = Op::Report { id, to: root, message: message.into() };
-        target.project.wish(Actor::Daemon, op).await.map_err(|error| error.to_string())?;
-        Ok(format!("Sent to {}.", target.name))
+        match target.project.wish(Actor::Daemon, op).await {
+            Ok(_) | Err(WishError::Refused(Refusal::DuplicateMessage { .. })) => {
+                Ok(format!("Sent to {}.", target.name))
+            }
+            Err(error) => Err(error.to_string()),
+        }
     }
 }

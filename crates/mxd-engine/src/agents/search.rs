@@ -9,6 +9,7 @@ use mxd_store::Log;
 use mxd_tools::outcome::Outcome;
 
 use super::Agents;
+use super::once::Run;
 
 /// Characters of an entry that are shown.
 const GLIMPSE: usize = 400;
@@ -16,7 +17,12 @@ const GLIMPSE: usize = 400;
 const PAGE: usize = 512;
 
 impl Agents {
-    pub(super) async fn orchestrate(&self, task: TaskId, (name, args): (&str, &RawJson)) -> Outcome {
+    pub(super) async fn orchestrate(
+        &self,
+        task: TaskId,
+        (name, args): (&str, &RawJson),
+        run: Run<'_>,
+    ) -> Outcome {
         let request = match Orchestrator::parse(name, args.get()) {
             Ok(request) => request,
             Err(error) => return Outcome::error(error.for_model()),
@@ -26,8 +32,9 @@ impl Agents {
             Orchestrator::SearchLogs(wish) => self.search_logs(wish).await,
             Orchestrator::ListProjects(_) if self.is_root(task) => self.list_projects(),
             Orchestrator::SendMessageToProject(wish) if self.is_root(task) => {
-                let neighbours = &self.surroundings().neighbours;
-                match neighbours.write(self.parts().project, &wish.project_id, wish.message).await {
+                let (neighbours, id) =
+                    (&self.surroundings().neighbours, self.message_of_call(task, run.call));
+                match neighbours.write(self.parts().project, &wish.project_id, (id, wish.message)).await {
                     Ok(sent) => Outcome::text(sent),
                     Err(why) => Outcome::error(format!("Not sent: {why}.")),
                 }

@@ -1,7 +1,8 @@
 //! The new beginning of a summarised conversation: what the model wrote, and what must not depend on its memory.
 
-use mxd_core::decide::{AnswerItem, Refreshed};
+use mxd_core::decide::{AnswerItem, Cost, Refreshed};
 use mxd_core::id::TaskId;
+use mxd_core::money::Usd;
 use mxd_core::prompt::text::{self, Checkpoint, Kept, KeptChild, KeptQuestion, Prose, UserWords};
 use mxd_core::state::State;
 use mxd_core::tree::Status;
@@ -11,7 +12,12 @@ use super::desk::Desk;
 
 impl Agents {
     /// None when the model wrote no summary.
-    pub(super) async fn refresh(&self, task: TaskId, desk: &Desk, items: &[AnswerItem]) -> Option<Refreshed> {
+    pub(super) async fn refresh(
+        &self,
+        task: TaskId,
+        desk: &Desk,
+        (items, price): (&[AnswerItem], Cost),
+    ) -> Option<Refreshed> {
         let words: Vec<&str> = items
             .iter()
             .filter_map(|item| match item {
@@ -26,8 +32,9 @@ impl Agents {
         let model = self.model_of(task).ok()?;
         let toolbox = self.toolbox(desk).await.ok()?;
         let config = self.session_config(task, &model, &toolbox).ok()?;
-        let folder = self.place(task).ok()?.root.path;
-        let directory = folder.display().to_string();
+        let mut situation = self.situation(task).await.ok()?;
+        situation.running_cost = self.cost_of_summary(task, price);
+        let directory = situation.directory.display().to_string();
         let (user, unknown) = {
             let talk = desk.talk.lock().await;
             let talk = talk.as_ref();
@@ -39,9 +46,25 @@ impl Agents {
         let user: Vec<UserWords<'_>> = user.iter().map(|(at, text)| UserWords { at: *at, text }).collect();
         let facts = Facts { user: &user, unknown: &unknown, directory: &directory };
         let checkpoint = self.parts().shown.look(|state| checkpoint(state, task, &prose, &facts));
-        let first = self.first_message(task, (&folder, None), &toolbox);
+        let first = self.first_message(task, &situation, &toolbox);
         let content = format!("{first}\n\n{checkpoint}");
         Some(Refreshed { config, checkpoint, content, cwd: Some(directory) })
+    }
+
+    /// What the summary itself costs: it is settled by the decision that the new beginning becomes a part of. When its price
+    /// is not known, that is everything that was set aside for it.
+    fn cost_of_summary(&self, task: TaskId, price: Cost) -> Usd {
+        match price {
+            Cost::Known(cost) => cost,
+            Cost::Unknown => self.parts().shown.look(|state| {
+                let mine = state.reservations().iter().filter(|(id, set_aside)| {
+                    set_aside.asker == task && !state.session(task).samplings().contains_key(*id)
+                });
+                mine.fold(Usd::ZERO, |sum, (_, set_aside)| {
+                    sum.checked_add(set_aside.amount).unwrap_or(Usd::MAX)
+                })
+            }),
+        }
     }
 }
 

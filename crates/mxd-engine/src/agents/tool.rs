@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::Agents;
+use super::once::{Attempt, Run};
 use super::room::Room;
 use crate::clock;
 use crate::conversation;
@@ -36,9 +37,7 @@ impl Agents {
             return self.settle(task, (call, String::new()), (lost, None)).await;
         };
         let name = made.tool.clone();
-        if let Some(orchestrated) = name.strip_prefix(&format!("mcp__{SERVER}__"))
-            && Orchestrator::NAMES.contains(&orchestrated)
-        {
+        if let Some(orchestrated) = orchestrated(&name) {
             let is_withheld = self.parts().shown.look(|state| state.session(task).is_withheld(&name));
             if is_withheld {
                 let told = Outcome::error(text::withheld(orchestrated));
@@ -46,12 +45,35 @@ impl Agents {
             }
             if let Ok(Orchestrator::MergeTask(request)) = Orchestrator::parse(orchestrated, made.input.get())
             {
-                return self.run_merge(task, (call, name), (request, approved), &stop).await;
+                let run = (Attempt::First, &stop);
+                return self.run_merge(task, (call, name), (request, approved), run).await;
             }
-            let outcome = self.orchestrate(task, (orchestrated, &made.input)).await;
+            let run = Run { call: &call, attempt: Attempt::First, stop: &stop };
+            let outcome = self.orchestrate(task, (orchestrated, &made.input), run).await;
             return self.settle(task, (call, name), (outcome, None)).await;
         }
         self.run_in_room(task, (call, name, made.input), (approved, stop)).await;
+    }
+
+    /// A call that this daemon carries out itself had begun when the one before it ended: what came of it is found out, and
+    /// what is missing of it is done.
+    pub(super) async fn resume_tool(self, task: TaskId, call: ToolCallId, stop: CancellationToken) {
+        let made = self.call_of(task, &call).await;
+        let name = made.as_ref().map(|made| made.tool.clone()).unwrap_or_default();
+        let parsed = made.as_ref().map(|made| (orchestrated(&made.tool).unwrap_or_default(), &made.input));
+        let parsed = parsed.map(|(name, input)| Orchestrator::parse(name, input.get()));
+        if let Some(Ok(Orchestrator::MergeTask(request))) = parsed {
+            // Whether the user had accepted a change of settings is not known any more; then it is asked again.
+            return self.run_merge(task, (call, name), (request, None), (Attempt::Again, &stop)).await;
+        }
+        let outcome = match made.as_ref().and_then(|made| Some((orchestrated(&made.tool)?, &made.input))) {
+            Some(wanted) => {
+                let run = Run { call: &call, attempt: Attempt::Again, stop: &stop };
+                self.orchestrate(task, wanted, run).await
+            }
+            None => Outcome::error("The call could not be found in the log, so nothing was run."),
+        };
+        self.settle(task, (call, name), (outcome, None)).await;
     }
 
     /// A call as its model made it: at hand, or in the log when it was made before the start.
@@ -206,6 +228,14 @@ impl Agents {
             self.wish(Op::Report { id, to: task, message: completion(ended).into() }).await;
         }
     }
+}
+
+/// The name of a tool of the program itself, if it is one.
+fn orchestrated(tool: &str) -> Option<&str> {
+    tool.strip_prefix("mcp__")?
+        .strip_prefix(SERVER)?
+        .strip_prefix("__")
+        .filter(|name| Orchestrator::NAMES.contains(name))
 }
 
 fn completion(ended: Completion) -> BackgroundComplete {

@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use mxd_core::event::body::ToolCallId;
-use mxd_core::id::TaskId;
+use mxd_core::id::{MessageId, TaskId};
 use mxd_core::tool::orchestrator::{MergeTask, TaskRef};
 use mxd_tools::outcome::{Outcome, Part};
 use mxd_tools::shell::{CallId, Processes};
 
 use super::Agents;
 use super::merge::{MergeEnd, settings_reason};
+use super::once::{Attempt, Run};
+use crate::clock;
 
 /// A merge that the user asks for.
 #[derive(Debug, Clone, Default)]
@@ -45,9 +47,11 @@ impl Agents {
         let Some(above) = above else {
             return Merge::Nowhere;
         };
-        let call = MergeTask { task_id: TaskRef::from(task), message: request.message };
-        let merged = self.merge(above, (call, request.accepted_settings), &self.closing()).await;
-        let outcome = match merged {
+        let wish = MergeTask { task_id: TaskRef::from(task), message: request.message };
+        // Nobody repeats what a user asked for; each request is a call of its own.
+        let call = ToolCallId(clock::fresh(clock::now()).issue::<MessageId>().to_string());
+        let run = Run { call: &call, attempt: Attempt::First, stop: &self.closing() };
+        let outcome = match self.merge(above, (wish, request.accepted_settings), run).await {
             MergeEnd::Settled(outcome) => outcome,
             MergeEnd::ChangesSettings(change) => {
                 let why = settings_reason(&change);

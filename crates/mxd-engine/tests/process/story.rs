@@ -102,6 +102,8 @@ impl Story {
                     self.note_trace(&call, known);
                     let waits = call.starts_with("mcp__mxd__yield");
                     if !known {
+                        let by_daemon = call.starts_with("mcp__mxd__merge_task");
+                        assert!(!by_daemon, "what the daemon does itself is found out: {call}");
                         self.unknown += 1;
                         doubtful = Some(call);
                     } else if !(waits && life.deeds.last().is_some_and(|deed| deed.call == call)) {

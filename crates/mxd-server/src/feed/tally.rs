@@ -152,7 +152,7 @@ impl Tally {
             }
             EventBody::Message(posted) => {
                 if let Message::Notice(notice) = &posted.body
-                    && notice.topic == NoticeTopic::Other("conflict".to_owned())
+                    && notice.topic == NoticeTopic::Conflict
                 {
                     self.tasks.entry(task).or_default().conflict =
                         Some((at, show::one_line(&notice.content, show::LINE_CHARS)));

@@ -5,7 +5,7 @@ use super::host;
 use super::leave;
 use super::next;
 use super::question;
-use super::route::is_decided_here;
+use super::route::{is_decided_here, is_done_by_daemon};
 use super::sample;
 use super::turn::{Kind, Turn};
 use crate::decide::{Alarm, Effect, Refusal};
@@ -87,8 +87,8 @@ fn resume_call(turn: &mut Turn<'_, '_>) {
     }
 }
 
-/// A tool call without an outcome is never run again: nobody knows how far it got. What is decided in this core
-/// is certain: without a result, it did not happen.
+/// A tool call into the outside world is never run again: nobody knows how far it got. What is decided in this core is
+/// certain: without a result, it did not happen. What the daemon itself does can be found out, and is finished.
 fn lose_tool_calls(turn: &mut Turn<'_, '_>) {
     let waiting: Vec<_> = turn.session.approvals.values().map(|waiting| waiting.call.clone()).collect();
     let finishing = turn.session.finishing.as_ref().filter(|_| turn.works());
@@ -103,6 +103,10 @@ fn lose_tool_calls(turn: &mut Turn<'_, '_>) {
         }
         if is_decided_here(&call.tool) && turn.works() && !turn.is_stopped() {
             turn.effect(Effect::DecideTool { task: turn.task, call: call.id });
+            continue;
+        }
+        if is_done_by_daemon(&call.tool) && !turn.is_broken_off() {
+            turn.effect(Effect::ResumeTool { task: turn.task, call: call.id });
             continue;
         }
         let text = "Interrupted: the daemon was restarted while this ran. Its outcome is unknown: it may have happened, \

@@ -102,6 +102,15 @@ pub(super) fn is_decided_here(tool: &str) -> bool {
     matches!(Route::of(tool), Route::Decided | Route::Fork)
 }
 
+/// Whether the daemon alone carries a call out, in such a way that doing it again does it once: it reads, moves a branch from
+/// where it was, or sends a message under a name that the call gives it.
+pub(super) fn is_done_by_daemon(tool: &str) -> bool {
+    let name = tool.strip_prefix("mcp__").and_then(|rest| rest.strip_prefix(orchestrator::SERVER));
+    let is_known =
+        name.and_then(|rest| rest.strip_prefix("__")).is_some_and(|name| Orchestrator::NAMES.contains(&name));
+    is_known && Route::of(tool) == Route::Outside
+}
+
 /// The call, if it is open.
 pub(super) fn open_call(turn: &Turn<'_, '_>, call: &ToolCallId) -> Result<String, Refusal> {
     let open = turn.session.calls.iter().find(|made| made.id == *call);

@@ -7,7 +7,7 @@ use super::fence::{Fence, cut, guarded};
 use super::memory::Memory;
 use crate::id::TaskId;
 
-/// Names of things that were not carried into a worktree, at most.
+/// Differences between a worktree and the user's checkout, at most.
 const NAMES_SHOWN: usize = 30;
 
 /// Bytes of one such name, of a path or of a command.
@@ -77,8 +77,9 @@ pub struct Base<'a> {
     pub branch: &'a str,
     /// The commit.
     pub commit: &'a str,
-    /// What the user has there and is not in the worktree: changes that are not committed, files that git ignores.
-    pub left_behind: &'a [String],
+    /// How the worktree differs from the user's checkout, a sentence each: what was not carried over, what was. None
+    /// when nobody has looked: the user's checkout changes after the launch.
+    pub differences: Option<&'a [String]>,
 }
 
 /// A skill, in one line.
@@ -156,15 +157,15 @@ impl Workplace<'_> {
             return text;
         };
         let _infallible = writeln!(text, "Started from: {} at {}", line(base.branch), line(base.commit));
-        if base.left_behind.is_empty() {
-            text.push_str("Everything that was there is in your worktree.\n");
-            return text;
+        let Some(differences) = base.differences else { return text };
+        text.push_str(
+            "Everything that is committed there is in your worktree; files that git ignores are not, ",
+        );
+        text.push_str("unless they were copied.\n");
+        for difference in differences.iter().take(NAMES_SHOWN) {
+            let _infallible = writeln!(text, "* {}", line(difference));
         }
-        text.push_str("Not in your worktree, because it was not committed or git ignores it:\n");
-        for name in base.left_behind.iter().take(NAMES_SHOWN) {
-            let _infallible = writeln!(text, "* {}", line(name));
-        }
-        if let Some(more @ 1..) = base.left_behind.len().checked_sub(NAMES_SHOWN) {
+        if let Some(more @ 1..) = differences.len().checked_sub(NAMES_SHOWN) {
             let _infallible = writeln!(text, "* and {more} more");
         }
         text

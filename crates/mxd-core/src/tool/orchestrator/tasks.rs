@@ -337,8 +337,9 @@ impl Arguments for MergeTask {
     const DESCRIPTION: &'static str = "\
 Merges what a task directly below yours has committed into your branch. The merge is made apart, the project's check \
 runs on the merged tree, and only if that passes your branch moves and your worktree follows; your worktree has to \
-be clean. If there are conflicts, or the check fails, nothing moves: you get the hunks or the output, and the task is \
-told to bring its branch up to date with yours. Works while the task still works, for what it has committed so far.";
+be clean. If there are conflicts, nothing moves: you get the hunks, and the task works again, also when it had ended, to \
+bring its branch up to date with yours; merge it again when it reports. If the check fails, nothing moves either, and you \
+get the output. Works while the task still works, for what it has committed so far.";
 
     fn check(&self) -> Result<(), Misfit> {
         bytes("message", self.message.as_deref().unwrap_or_default(), MERGE_MESSAGE_BYTES)

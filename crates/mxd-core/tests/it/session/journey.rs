@@ -71,8 +71,9 @@ impl Journey {
         let node = tree.get(task).expect("a task");
         let fields = node.task().expect("a task");
         let above = tree.task_above(task);
-        let left_behind = [".env".to_owned()];
-        let base = above.map(|_| Base { branch: "main", commit: "0123abc", left_behind: &left_behind });
+        let differences =
+            ["Not here: files in the user's checkout that git does not know (1): .env".to_owned()];
+        let base = above.map(|_| Base { branch: "main", commit: "0123abc", differences: Some(&differences) });
         let first = FirstMessage {
             task,
             title: &node.title,

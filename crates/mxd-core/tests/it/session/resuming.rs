@@ -4,7 +4,7 @@ use mxd_core::decide::{Effect, SessionOp};
 use mxd_core::event::body::{RestReason, TurnPurpose};
 use mxd_core::tree::Status;
 
-use super::script::{answer, done, in_background, mxd, results, run, text, yields};
+use super::script::{answer, done, id, in_background, mxd, results, run, text, yields};
 use super::stage::{Played, Stage};
 use crate::world::set;
 
@@ -72,6 +72,36 @@ fn a_tool_call_is_not_made_again_and_its_outcome_is_unknown() {
     assert_eq!(results.len(), 1);
     assert!(results[0].0 == "b" && results[0].1.contains("unknown"), "{results:?}");
     assert!(stage.is_asking(root), "the model sees to it");
+}
+
+/// The daemon merges, searches and writes to other projects by itself, so it can find out what came of it.
+#[test]
+fn call_that_the_daemon_carries_out_is_finished_after_a_start() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    let merge = mxd("a", "merge_task", r#"{"taskId":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}"#);
+    stage.calls(root, vec![merge, run("b")]);
+    let outcome = stage.crash();
+    let told = results(&outcome);
+    assert!(told.len() == 1 && told[0].0 == "b", "only the command is unknown: {told:?}");
+    assert_eq!(outcome.effects, [Effect::ResumeTool { task: root, call: id("a") }]);
+    let again = stage.crash();
+    assert_eq!(again.effects, outcome.effects, "as often as it is cut off");
+    stage.returns(root, "a", "Merged.");
+    assert!(stage.is_asking(root));
+}
+
+#[test]
+fn call_of_a_stopped_agent_is_not_finished() {
+    let mut stage = Stage::new();
+    let root = stage.root();
+    stage.begin(root);
+    stage.calls(root, vec![mxd("a", "merge_task", r#"{"taskId":"01ARZ3NDEKTSV4RRFFQ69G5FAV"}"#)]);
+    stage.steer(root, SessionOp::Stop { reason: None });
+    let outcome = stage.crash();
+    assert_eq!(outcome.effects, [], "who was stopped does nothing");
+    assert!(results(&outcome)[0].1.contains("unknown"));
 }
 
 #[test]

@@ -218,7 +218,12 @@ impl Stage {
     pub(crate) fn returns(&mut self, task: TaskId, call: &str, content: &str) -> Outcome {
         let call = id(call);
         let ran = self.take(|effect| match effect {
-            Effect::RunTool { task: whose, call: which, .. } if *whose == task && *which == call => Some(()),
+            Effect::RunTool { task: whose, call: which, .. }
+            | Effect::ResumeTool { task: whose, call: which }
+                if *whose == task && *which == call =>
+            {
+                Some(())
+            }
             _ => None,
         });
         ran.unwrap_or_else(|| panic!("{call:?} is not to be run: {:?}", self.work));

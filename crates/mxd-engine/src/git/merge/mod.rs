@@ -6,6 +6,7 @@
 
 mod conflict;
 mod land;
+mod made;
 mod scratch;
 mod settings;
 
@@ -14,6 +15,7 @@ use std::path::PathBuf;
 
 pub use conflict::{Conflict, Conflicts, Hunk};
 pub use settings::{SettingsChange, SettingsRule};
+pub use made::find_made;
 
 use super::changes::Names;
 use super::errand::{Errand, Ran};

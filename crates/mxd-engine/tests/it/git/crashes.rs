@@ -33,13 +33,13 @@ exec git \"$@\"
 ";
 
 /// A git that stops.
-struct Brittle {
+pub(crate) struct Brittle {
     folder: PathBuf,
 }
 
 /// Around which call it stops.
 #[derive(Debug, Clone, Copy)]
-enum When {
+pub(crate) enum When {
     Before,
     After,
 }
@@ -55,8 +55,8 @@ struct Stop {
 }
 
 impl Brittle {
-    fn new(yard: &Yard) -> Self {
-        let folder = yard.at("brittle");
+    /// Its program is put into this folder.
+    pub(crate) fn new(folder: PathBuf) -> Self {
         let brittle = Self { folder };
         write(&brittle.folder.join("git"), &PROGRAM.replace("FOLDER", &brittle.folder.display().to_string()));
         fs::set_permissions(brittle.folder.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -68,11 +68,12 @@ impl Brittle {
         brittle
     }
 
-    fn git(&self, git: Git) -> Git {
+    pub(crate) fn git(&self, git: Git) -> Git {
         git.program(self.folder.join("git"))
     }
 
-    fn set(&self, stop: usize, when: When) {
+    /// Has it stop at this call from now on; at none with 0.
+    pub(crate) fn set(&self, stop: usize, when: When) {
         write(&self.folder.join("count"), "0\n");
         let when = if matches!(when, When::After) { "after" } else { "before" };
         write(&self.folder.join("stop"), &format!("{stop} {when}\n"));
@@ -81,7 +82,21 @@ impl Brittle {
     /// Runs something until it ends or stops; whether it ended. A program that stopped is gone afterwards: it holds the
     /// pipe until its end, as all programs of a daemon hold a lock for which the next one waits.
     async fn until_stop<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        let (first, told) = tokio::sync::oneshot::channel();
+        let Watch { stopped, gone } = self.watch();
+        let ended = tokio::select! {
+            _ = stopped => None,
+            ended = work => {
+                self.end_watch();
+                Some(ended)
+            }
+        };
+        gone.await.unwrap();
+        ended
+    }
+
+    /// Looks out for the stop, until there is one or [`Self::end_watch`] is called.
+    pub(crate) fn watch(&self) -> Watch {
+        let (first, stopped) = tokio::sync::oneshot::channel();
         let pipe = self.folder.join("tell");
         let gone = tokio::task::spawn_blocking(move || {
             let mut pipe = BufReader::new(fs::File::open(pipe).unwrap());
@@ -89,16 +104,20 @@ impl Brittle {
             let _ = first.send(());
             pipe.read_to_end(&mut Vec::new()).unwrap();
         });
-        let ended = tokio::select! {
-            _ = told => None,
-            ended = work => {
-                write_to_pipe(&self.folder.join("tell"));
-                Some(ended)
-            }
-        };
-        gone.await.unwrap();
-        ended
+        Watch { stopped, gone }
     }
+
+    pub(crate) fn end_watch(&self) {
+        write_to_pipe(&self.folder.join("tell"));
+    }
+}
+
+/// A look-out for the stop.
+pub(crate) struct Watch {
+    /// Told when the program has stopped.
+    pub(crate) stopped: tokio::sync::oneshot::Receiver<()>,
+    /// Ends when the program that stopped has ended.
+    pub(crate) gone: tokio::task::JoinHandle<()>,
 }
 
 fn write_to_pipe(path: &std::path::Path) {
@@ -110,7 +129,7 @@ fn write_to_pipe(path: &std::path::Path) {
 /// tried with a task of its own.
 async fn everywhere<W: AsyncFn(&Yard, &Brittle, Stop) -> bool>(work: W) -> usize {
     let yard = Yard::new();
-    let brittle = Brittle::new(&yard);
+    let brittle = Brittle::new(yard.at("brittle"));
     let repository = yard.repository_with(brittle.git(yard.git())).await;
     let plain = yard.repository().await;
     // After one call is nearly before the next; the suite leaves the difference to chaos.

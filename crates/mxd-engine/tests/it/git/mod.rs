@@ -1,6 +1,6 @@
 //! Git for agents, with real repositories.
 
-mod crashes;
+pub(crate) mod crashes;
 mod create;
 mod crowd;
 mod hostile;

@@ -55,7 +55,7 @@ async fn asked(stage: &Stage, already: usize) -> ApprovalRequested {
 }
 
 async fn answer(stage: &Stage, asked: &ApprovalRequested, verdict: Verdict, scope: ApprovalScope) {
-    let op = SessionOp::Approve { id: asked.id, verdict, scope };
+    let op = SessionOp::Approve { id: asked.id, verdict, scope, reason: None };
     stage.project().wish(Actor::User, Op::Session { task: stage.root(), op }).await.unwrap();
 }
 

@@ -10,6 +10,7 @@ use mxd_core::id::{Fresh, ProjectId, TaskId, Ulid};
 use mxd_core::state::State;
 use mxd_core::tree::Status;
 use mxd_engine::agents::Neighbours;
+use mxd_engine::git::Git;
 use mxd_engine::project::Project;
 use rehearse::{Options, Rehearsal, Script, Wire};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use tempfile::TempDir;
 
 pub(crate) use crate::ground::repository::{git, write};
 use crate::ground::repository::{make_repository, write_settings};
-use crate::ground::{create_root, open, open_beside};
+use crate::ground::{create_root, open, open_beside, open_with};
 
 /// How long anything may take before the story counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -124,6 +125,14 @@ impl Stage {
     /// Ends the program and starts it again. What runs is not waited for.
     pub(crate) async fn restart(&mut self) {
         self.restart_after(|_| {}).await;
+    }
+
+    /// Ends the program and starts it again with another git.
+    pub(crate) async fn restart_with_git(&mut self, git: impl FnOnce(Git) -> Git) {
+        if let Some(old) = self.project.take() {
+            old.close().await;
+        }
+        self.project = Some(open_with(self.ground.path(), git).await);
     }
 
     /// Ends the program, has something happen to the ground, and starts it again.

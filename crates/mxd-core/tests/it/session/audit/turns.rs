@@ -24,6 +24,8 @@ struct Seen {
     made: Vec<ToolCallId>,
     /// Calls that were set going and did not come back to ask.
     running: BTreeSet<ToolCallId>,
+    /// Calls that the daemon carries out itself and has taken up again since it started.
+    finished: BTreeSet<ToolCallId>,
     /// The model call that runs outside.
     in_flight: Option<u64>,
     last_turn: u64,
@@ -127,6 +129,14 @@ impl Turns {
                 assert!(seen.open.contains(call), "{call:?} of {task} is run and not open");
                 assert!(seen.running.insert(call.clone()), "{call:?} of {task} is run twice");
             }
+            Effect::ResumeTool { task, call } => {
+                let seen = self.at_work(state, *task, "at its tools again");
+                assert!(seen.open.contains(call), "{call:?} of {task} is finished and not open");
+                assert!(
+                    seen.finished.insert(call.clone()),
+                    "{call:?} of {task} is finished twice in one life"
+                );
+            }
             Effect::Launch { task } => {
                 self.at_work(state, *task, "launched");
             }
@@ -150,6 +160,7 @@ impl Turns {
     pub(super) fn crash(&mut self) {
         for seen in self.0.values_mut() {
             seen.in_flight = None;
+            seen.finished.clear();
         }
     }
 }

@@ -166,7 +166,11 @@ impl Play {
         match self.below(14) {
             0..4 => run(&call),
             4 => malformed(&call, ["bash", "mcp__mxd__create_task", "mcp__mxd__done"][self.below(3)]),
-            5 => tool(&call, "mcp__mxd__no_such_tool", "{}"),
+            5 if self.one_in(2) => tool(&call, "mcp__mxd__no_such_tool", "{}"),
+            5 => {
+                let child = self.below_it(task);
+                mxd(&call, "merge_task", &format!("{{\"taskId\":\"{child}\"}}"))
+            }
             6 => script::yields(&call),
             7 => script::done(&call, "passed"),
             _ => {

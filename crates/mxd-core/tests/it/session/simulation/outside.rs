@@ -28,13 +28,17 @@ impl Play {
                     self.cancel(*task, |effect| matches!(effect, Effect::CallModel { .. }));
                 }
                 Effect::CancelTools { task } => self.cancel(*task, |effect| {
-                    matches!(effect, Effect::RunTool { .. } | Effect::RunChecks { .. })
+                    matches!(
+                        effect,
+                        Effect::RunTool { .. } | Effect::ResumeTool { .. } | Effect::RunChecks { .. }
+                    )
                 }),
                 Effect::PruneConversation { .. } | Effect::Wake { .. } | Effect::DecideTool { .. } => {}
                 Effect::Launch { .. }
                 | Effect::CallModel { .. }
                 | Effect::CountTokens { .. }
                 | Effect::RunTool { .. }
+                | Effect::ResumeTool { .. }
                 | Effect::RunChecks { .. }
                 | Effect::Alarm { .. }
                 | Effect::RemoveWorktree { .. } => self.jobs.push(Job { effect, cancelled: false }),
@@ -126,7 +130,7 @@ impl Play {
                 };
                 self.arrives(task, op);
             }
-            Effect::RunTool { task, call, .. } => {
+            Effect::RunTool { task, call, .. } | Effect::ResumeTool { task, call } => {
                 self.arrives(task, SessionOp::Settled(settled(&call, "fine")));
             }
             Effect::Launch { task } => {
@@ -263,6 +267,7 @@ fn whose(effect: &Effect) -> TaskId {
         | Effect::CancelModel { task }
         | Effect::CountTokens { task }
         | Effect::RunTool { task, .. }
+        | Effect::ResumeTool { task, .. }
         | Effect::DecideTool { task, .. }
         | Effect::CancelTools { task }
         | Effect::RunChecks { task }
