@@ -16,7 +16,7 @@ use crate::raw::RawJson;
 ///
 /// A new minor version adds types or fields, which an older reader carries along unread. A new major version
 /// changes what an existing one means, and an older reader must refuse the log.
-pub const VOCABULARY: Version = Version { major: 1, minor: 3 };
+pub const VOCABULARY: Version = Version { major: 1, minor: 4 };
 
 /// A version of the vocabulary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -259,6 +259,7 @@ vocabulary! {
         RewindMarker(RewindMarker) = "rewind_marker", Conversation, Session;
         TurnStarted(TurnStarted) = "turn_started", Record, Session;
         TurnEnded(TurnEnded) = "turn_ended", Record, Session;
+        AttemptFailed(AttemptFailed) = "attempt_failed", Record, Session;
         OrchestrationStarted(OrchestrationStarted) = "orchestration_started", Record, Session;
         OrchestrationCompleted(OrchestrationCompleted) = "orchestration_completed", Record, Passes;
         TaskStarted(TaskStarted) = "task_started", Record, Session;

@@ -1,7 +1,7 @@
 //! What each event does to a session.
 
 use super::trace::{REMEMBERED, fingerprint};
-use super::{Asking, Context, FAILED, FAILING, Finishing, Load, REFITTED, Session, Trace, Waiting};
+use super::{Asking, Context, FAILED, FAILING, Finishing, Load, REFITTED, Session, Trace, UNPAID, Waiting};
 use crate::event::EventBody;
 use crate::event::body::{
     ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
@@ -30,6 +30,10 @@ impl Session {
             EventBody::Message(body) => self.receive(body),
             EventBody::TurnStarted(body) => self.begin_turn(body, at),
             EventBody::TurnEnded(body) => self.end_turn(body),
+            EventBody::AttemptFailed(body) => {
+                self.use_up(&body.usage);
+                self.note_fault(body.usage_fault.as_ref());
+            }
             EventBody::ToolResult(body) => self.settle(body),
             EventBody::DoneRequested(body) => {
                 self.finishing = Some(Finishing {
@@ -78,6 +82,7 @@ impl Session {
             EventBody::SamplingEnded(body) => {
                 self.samplings.remove(&body.id);
                 self.use_up(&body.usage);
+                self.note_fault(body.usage_fault.as_ref());
             }
             other => self.apply_asking(other, at),
         }
@@ -195,8 +200,18 @@ impl Session {
         read
     }
 
+    /// A fault of its provider is remembered until an answer is billed without one.
+    fn note_fault(&mut self, fault: Option<&String>) {
+        if fault.is_some() {
+            self.usage_fault = fault.cloned();
+        }
+    }
+
     fn end_turn(&mut self, ended: &TurnEnded) {
         let usage = &ended.usage;
+        if *usage != Usage::default() {
+            self.usage_fault.clone_from(&ended.usage_fault);
+        }
         let read = self.use_up(usage);
         let asked = self.asking.take();
         let ending = Ending::of(&ended.stop_reason);
@@ -208,8 +223,8 @@ impl Session {
         if asked.is_some_and(|asked| asked.purpose == TurnPurpose::Summary) {
             return;
         }
-        // Some providers never say what they counted, and none does before the end.
-        if read > 0 {
+        // Some providers never say what they counted, and none does before the end; some say what cannot be.
+        if read > 0 && ended.usage_fault.is_none() {
             self.context.bill(read.saturating_add(usage.output_tokens));
         }
         self.context.add(Load { bytes: ended.answer_bytes, pictures: 0 });
@@ -279,7 +294,7 @@ impl Ending {
     fn of(stop: &StopReason) -> Self {
         match stop {
             StopReason::Cancelled => Self::Cancelled,
-            StopReason::Other(why) if why == REFITTED => Self::Cancelled,
+            StopReason::Other(why) if [REFITTED, UNPAID].contains(&why.as_str()) => Self::Cancelled,
             StopReason::Other(why) if why == FAILING => Self::Failing,
             StopReason::Other(why) if why == FAILED => Self::Failed,
             StopReason::EndTurn

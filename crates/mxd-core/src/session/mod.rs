@@ -23,6 +23,8 @@ use crate::time::Millis;
 pub(crate) const FAILING: &str = "error";
 /// The stop reason of one that failed for good.
 pub(crate) const FAILED: &str = "failed";
+/// How a call ended whose next request could not be paid.
+pub(crate) const UNPAID: &str = "unpaid";
 /// How a call ended that was not made, because another model is to be asked.
 pub(crate) const REFITTED: &str = "refitted";
 
@@ -80,6 +82,9 @@ pub struct Session {
     pub(crate) sampled: u32,
     /// The last calls and what they came to.
     pub(crate) trace: VecDeque<Trace>,
+    /// What is wrong with the usage that its provider reported last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) usage_fault: Option<String>,
     /// What went wrong or round in circles lately.
     pub(crate) streak: Streak,
     /// What no reset takes away.
@@ -179,6 +184,7 @@ impl Session {
         samplings: BTreeMap::new(),
         sampled: 0,
         trace: VecDeque::new(),
+        usage_fault: None,
         streak: Streak { failures: 0, cut_off: 0, talk: 0, reminded: 0 },
         life: Life { turns: 0, tokens: 0, since: None },
     };
@@ -257,6 +263,11 @@ impl Session {
     /// What its model is writing for servers, and for which.
     pub fn samplings(&self) -> &BTreeMap<ReservationId, String> {
         &self.samplings
+    }
+
+    /// What is wrong with the usage that its provider reported last, when that cannot be.
+    pub fn usage_fault(&self) -> Option<&str> {
+        self.usage_fault.as_deref()
     }
 
     /// What it has used in all its life.

@@ -14,6 +14,7 @@ mod leftovers;
 mod live;
 mod long;
 mod manifests;
+mod money;
 mod neighbours;
 mod network;
 mod other_model;
