@@ -1,7 +1,9 @@
 //! What each event does to a session.
 
 use super::trace::{REMEMBERED, fingerprint};
-use super::{Asking, Context, FAILED, FAILING, Finishing, Load, REFITTED, Session, Trace, UNPAID, Waiting};
+use super::{
+    Asking, Context, EXCEEDED, FAILED, FAILING, Finishing, Load, REFITTED, Session, Trace, UNPAID, Waiting,
+};
 use crate::event::EventBody;
 use crate::event::body::{
     ApprovalScope, MessagePosted, RestReason, SessionConfig, StopReason, ToolResult, TurnEnded, TurnPurpose,
@@ -236,6 +238,8 @@ impl Session {
         let only_talk = !ended.calls.is_empty() && ended.calls.iter().all(|call| is_talk(&call.tool));
         let cut_off = ended.stop_reason == StopReason::MaxTokens;
         self.streak.cut_off = if cut_off { self.streak.cut_off.saturating_add(1) } else { 0 };
+        let exceeded = ended.calls.is_empty() && is_exceeded(&ended.stop_reason);
+        self.streak.exceeded = if exceeded { self.streak.exceeded.saturating_add(1) } else { 0 };
         self.streak.talk = if only_talk { self.streak.talk.saturating_add(1) } else { 0 };
     }
 
@@ -304,6 +308,10 @@ impl Ending {
             | StopReason::Other(_) => Self::Answered,
         }
     }
+}
+
+fn is_exceeded(stop: &StopReason) -> bool {
+    matches!(stop, StopReason::Other(why) if why == EXCEEDED)
 }
 
 /// Whether a tool only passes words between tasks.

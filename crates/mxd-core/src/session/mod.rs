@@ -23,6 +23,8 @@ use crate::time::Millis;
 pub(crate) const FAILING: &str = "error";
 /// The stop reason of one that failed for good.
 pub(crate) const FAILED: &str = "failed";
+/// The stop reason of an answer that did not fit the model's window.
+pub(crate) const EXCEEDED: &str = "model_context_window_exceeded";
 /// How a call ended whose next request could not be paid.
 pub(crate) const UNPAID: &str = "unpaid";
 /// How a call ended that was not made, because another model is to be asked.
@@ -138,6 +140,8 @@ pub struct Streak {
     pub failures: u32,
     /// Answers that were cut off, one after the other.
     pub cut_off: u32,
+    /// Answers that say the model's window is exceeded, with nothing done in between.
+    pub exceeded: u32,
     /// Turns in which it did nothing but talk to other tasks or wait, one after the other.
     pub talk: u32,
     /// Times it was reminded that it waits for nothing, since somebody wrote to it.
@@ -185,7 +189,7 @@ impl Session {
         sampled: 0,
         trace: VecDeque::new(),
         usage_fault: None,
-        streak: Streak { failures: 0, cut_off: 0, talk: 0, reminded: 0 },
+        streak: Streak { failures: 0, cut_off: 0, exceeded: 0, talk: 0, reminded: 0 },
         life: Life { turns: 0, tokens: 0, since: None },
     };
 

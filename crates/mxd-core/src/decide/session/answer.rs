@@ -14,7 +14,7 @@ use crate::event::body::{
     ToolCall, TurnEnded, TurnPurpose, Usage,
 };
 use crate::message::{Compact, NoticeTopic};
-use crate::session::{FAILED, FAILING, fingerprint};
+use crate::session::{EXCEEDED, FAILED, FAILING, fingerprint};
 use crate::time::Millis;
 
 pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Refusal> {
@@ -153,15 +153,27 @@ fn without_calls(turn: &mut Turn<'_, '_>, stop: StopReason) -> Result<(), Refusa
             turn.effect(Effect::Wake { task: turn.task });
             Ok(())
         }
-        StopReason::Other(reason) if reason == "model_context_window_exceeded" => {
-            wish_for_summary(turn);
-            Ok(())
-        }
+        StopReason::Other(reason) if reason == EXCEEDED => exceeded(turn),
         StopReason::EndTurn | StopReason::ToolUse | StopReason::Cancelled | StopReason::Other(_) => {
             turn.rest(RestReason::EndTurn);
             at_rest(turn)
         }
     }
+}
+
+/// The model says that its window is exceeded: a summary may help, but one after the other helps nobody.
+fn exceeded(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    let most = turn.plan.limits.summaries_in_vain;
+    if turn.session.streak.exceeded <= most {
+        wish_for_summary(turn);
+        return Ok(());
+    }
+    let why = format!("its model says that its context window is exceeded, also after {most} summaries");
+    let advice = "Use a model with a larger window, or clear the conversation.".to_owned();
+    turn.error("context", why.clone(), Some(advice));
+    turn.rest(RestReason::Failed);
+    turn.read_on();
+    turn.tell_above(&why)
 }
 
 /// An agent that waits for nothing is reminded of it; if that does not help, the task above is told.
@@ -230,7 +242,8 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
         return Ok(());
     }
     turn.rest(RestReason::Failed);
-    if failure.too_long && !summarising {
+    // What was summarised just now cannot be summarised again.
+    if failure.too_long && !summarising && turn.session.context.answers > 0 {
         wish_for_summary(turn);
         return Ok(());
     }
