@@ -19,6 +19,7 @@ pub mod lookup;
 pub mod manifest;
 pub mod message;
 pub mod money;
+pub mod price;
 pub mod prompt;
 pub mod raw;
 pub mod session;

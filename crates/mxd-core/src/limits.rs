@@ -73,6 +73,8 @@ pub struct Limits {
     pub count_within: u64,
     /// Answers in a row that may be cut off by the model's output limit.
     pub cut_off_answers: u32,
+    /// Summaries in a row after which a model may say again that its window is exceeded.
+    pub summaries_in_vain: u32,
     /// Model calls in a row that may fail before the agent waits for somebody.
     pub failed_turns: u32,
     /// How long to wait after the first of them; each further one waits twice as long.
@@ -125,6 +127,7 @@ impl Limits {
         window_reserve: 170,
         count_within: 16_000,
         cut_off_answers: 3,
+        summaries_in_vain: 2,
         failed_turns: 5,
         retry_ms: 30_000,
         repeats_before_warning: 4,

@@ -43,6 +43,9 @@ pub struct Reservation {
     pub owner: Option<TaskId>,
     /// How much.
     pub amount: Usd,
+    /// Tokens that the answer may have at most, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u64>,
 }
 
 /// How often an event did not fit the state it met. All zero unless something of the log was lost.

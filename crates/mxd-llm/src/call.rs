@@ -68,7 +68,8 @@ impl Call {
     async fn next(&mut self) -> Option<Result<Chunk, LlmError>> {
         loop {
             if self.cancel.is_cancelled() && !self.is_over() {
-                return Some(Err(self.give_up(LlmError::cancelled())));
+                let cancelled = self.cancelled();
+                return Some(Err(self.give_up(cancelled)));
             }
             if let Some(chunk) = self.ready.pop_front() {
                 return Some(Ok(chunk));
@@ -82,6 +83,14 @@ impl Call {
                 // What came before the failure is given out first: it tells what the attempt has used.
                 Err(error) => self.phase = Phase::Failed(error),
             }
+        }
+    }
+
+    /// What a call is broken off with between two steps: an answer that is being read is cut.
+    fn cancelled(&self) -> LlmError {
+        match &self.phase {
+            Phase::Read(reading) => LlmError::cancelled().after(reading.decoder.written()),
+            Phase::Ask | Phase::Wait(_) | Phase::Failed(_) | Phase::Done => LlmError::cancelled(),
         }
     }
 
@@ -117,10 +126,13 @@ impl Call {
             Ok(permit) => permit,
             Err(error) => return self.failed(error),
         };
-        match or_cancelled(&self.cancel, self.provider.http.send(ask)).await? {
+        let sent = or_cancelled(&self.cancel, self.provider.http.send(ask)).await;
+        // Whether the provider had begun when it was broken off, nobody knows.
+        match sent.map_err(|cancelled| cancelled.after(0))? {
             Ok(reply) if reply.content_type().starts_with("application/json") => {
                 permit.failed(Class::Protocol);
-                self.failed(protocol("the server did not stream its answer, though it was asked to"))
+                let why = "the server did not stream its answer, though it was asked to";
+                self.failed(protocol(why).after(0))
             }
             Ok(reply) => {
                 let hints = Hints { salt: self.salt(), ttl: self.request.ttl };
@@ -137,7 +149,8 @@ impl Call {
 
     async fn read(&mut self, mut reading: Box<Reading>) -> Result<(), LlmError> {
         let mut chunks = Vec::new();
-        let piece = or_cancelled(&self.cancel, reading.reply.chunk()).await?;
+        let piece = or_cancelled(&self.cancel, reading.reply.chunk()).await;
+        let piece = piece.map_err(|cancelled| cancelled.after(reading.decoder.written()))?;
         let taken = match piece {
             Ok(Some(bytes)) => reading.decoder.push(&bytes, &mut chunks),
             Ok(None) => reading.decoder.finish(&mut chunks),
@@ -152,6 +165,11 @@ impl Call {
             }
             Err(error) => {
                 reading.permit.failed(error.class);
+                let error = if is_refusal(&error, &reading.decoder) {
+                    error
+                } else {
+                    error.after(reading.decoder.written())
+                };
                 return self.failed(error);
             }
         }
@@ -173,4 +191,10 @@ impl Call {
     fn salt(&self) -> u64 {
         ((self.provider.config.roll)().clamp(0.0, 1.0).to_bits() >> 4) ^ u64::from(self.attempt)
     }
+}
+
+/// Whether the provider answered with nothing but an error of its own. Everything else that ends a stream cuts an answer.
+fn is_refusal(error: &LlmError, decoder: &ResponseDecoder) -> bool {
+    let is_cut = matches!(error.class, Class::Network | Class::Timeout | Class::Protocol);
+    !is_cut && !decoder.has_begun()
 }

@@ -18,7 +18,8 @@ pub enum Chunk {
     Item(Block),
     /// What the call has used so far. The last one counts; servers that do not say send none.
     Usage(Usage),
-    /// The attempt failed and another one follows: everything since the call began is void.
+    /// The attempt failed and another one follows when the stream is polled again: everything since the attempt began is
+    /// void, and what it has used is not part of what the next one uses.
     Retrying(Retrying),
     /// The answer is complete. Nothing follows.
     End {
@@ -91,6 +92,8 @@ pub struct Usage {
     pub output: u64,
     /// Of those, thought.
     pub reasoning: u64,
+    /// What is wrong with the numbers, when they cannot be.
+    pub fault: Option<&'static str>,
 }
 
 impl Usage {

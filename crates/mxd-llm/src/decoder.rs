@@ -28,6 +28,7 @@ pub struct ResponseDecoder {
     wire: WireDecoder,
     events: Vec<SseEvent>,
     bytes: usize,
+    has_begun: bool,
     progress: Progress,
 }
 
@@ -57,7 +58,7 @@ impl ResponseDecoder {
             Wire::Chat => WireDecoder::Chat(chat::Decoder::new(hints.salt)),
         };
         let sse = SseDecoder::new(limits::EVENT_BYTES);
-        Self { sse, wire, events: Vec::new(), bytes: 0, progress: Progress::More }
+        Self { sse, wire, events: Vec::new(), bytes: 0, has_begun: false, progress: Progress::More }
     }
 
     /// Takes the next bytes and appends the chunks they complete. Chunks that came before an error are kept.
@@ -74,10 +75,26 @@ impl ResponseDecoder {
         for event in events.drain(..) {
             if self.progress == Progress::More {
                 self.progress = self.wire.event(&event, out)?;
+                self.has_begun = true;
             }
         }
         self.events = events;
         pushed.map_err(|error| protocol(&error.to_string()))
+    }
+
+    /// Whether anything of an answer came. A provider that only says what is wrong has not begun one.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    /// Bytes that the model has written so far, finished or not: no tokenizer makes more tokens of a text.
+    pub fn written(&self) -> u64 {
+        match &self.wire {
+            WireDecoder::Anthropic(wire) => wire.written,
+            WireDecoder::Chat(wire) => wire.written,
+            // This wire reports no usage before the end, so nothing can be made of a part of an answer.
+            WireDecoder::Responses(_) => 0,
+        }
     }
 
     /// Whether the answer's end was told; nothing after it matters.

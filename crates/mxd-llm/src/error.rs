@@ -21,13 +21,16 @@ pub struct LlmError {
     pub retry_after: Option<Duration>,
     /// The server's name for the request, for its support.
     pub request_id: Option<String>,
+    /// Bytes that the model had written when its answer was cut. None when there was no answer to cut: the provider
+    /// refused the request, could not be reached, or no request was under way. Only then it is sure that nothing is billed.
+    pub answered_bytes: Option<u64>,
 }
 
 impl LlmError {
     /// An error of this kind with nothing but a message.
     pub fn new(class: Class, message: impl Into<String>) -> Self {
         let message = shortened(message.into());
-        Self { class, message, status: None, retry_after: None, request_id: None }
+        Self { class, message, status: None, retry_after: None, request_id: None, answered_bytes: None }
     }
 
     /// What a person can do about it.
@@ -37,6 +40,11 @@ impl LlmError {
 
     pub(crate) fn cancelled() -> Self {
         Self::new(Class::Cancelled, "the model call was cancelled")
+    }
+
+    /// The same for an answer that may have begun.
+    pub(crate) fn after(self, bytes: u64) -> Self {
+        Self { answered_bytes: Some(bytes), ..self }
     }
 }
 

@@ -23,6 +23,7 @@ mod provider;
 mod responses;
 mod retry;
 mod sse;
+mod tokens;
 mod wire;
 
 pub use breaker::{Admission, Breaker, BreakerSettings, Circuit};

@@ -332,6 +332,21 @@ export type Granted = {
   answer: string;
 };
 
+/** What is possible with the money that a task has now. */
+export type Granted2 = {
+  /** Its commit; none when there was nothing to be recorded. */
+  seq?: number;
+  cursor?: string;
+  /** What is left in the budget that pays for it, with nothing in it that is set aside. */
+  leftUsd?: number;
+  /** What its next model call may cost, with an answer as long as its model can write; none when it was never asked. */
+  nextCallUsd?: number;
+  /** What is still missing before a model call can be made, even with a short answer. */
+  missingUsd?: number;
+  /** The same in words. */
+  says: string;
+};
+
 export type Health = {
   status: Status;
   version: string;

@@ -26,8 +26,8 @@ pub use self::input::{
 };
 pub use self::refusal::Refusal;
 pub use self::session::{
-    Answer, AnswerItem, Check, Checked, Cost, Failure, Launched, Refreshed, Sample, Sampled, SessionOp,
-    Settled,
+    Answer, AnswerItem, Check, Checked, Cost, FailedAttempt, Failure, Launched, Refreshed, Sample, Sampled,
+    SessionOp, Settled,
 };
 use crate::event::Event;
 use crate::event::body::{ToolCallId, TurnPurpose};
@@ -84,6 +84,8 @@ pub enum Effect {
         turn: u64,
         /// What for.
         purpose: TurnPurpose,
+        /// Tokens that the answer may have, as far as they are paid for; none when nobody knows what they cost.
+        max_output_tokens: Option<u64>,
     },
     /// Break the running model call off. Its answer still comes, as far as it got.
     CancelModel {

@@ -259,6 +259,7 @@ vocabulary! {
         RewindMarker(RewindMarker) = "rewind_marker", Conversation, Session;
         TurnStarted(TurnStarted) = "turn_started", Record, Session;
         TurnEnded(TurnEnded) = "turn_ended", Record, Session;
+        AttemptFailed(AttemptFailed) = "attempt_failed", Record, Session;
         OrchestrationStarted(OrchestrationStarted) = "orchestration_started", Record, Session;
         OrchestrationCompleted(OrchestrationCompleted) = "orchestration_completed", Record, Passes;
         TaskStarted(TaskStarted) = "task_started", Record, Session;

@@ -2,7 +2,8 @@
 
 use super::trace::{REMEMBERED, fingerprint};
 use super::{
-    Asking, Context, FAILED, FAILING, Finishing, HostRequest, Load, REFITTED, Session, Trace, Waiting,
+    Asking, Context, EXCEEDED, FAILED, FAILING, Finishing, HostRequest, Load, REFITTED, Session, Trace,
+    UNPAID, Waiting,
 };
 use crate::event::EventBody;
 use crate::event::body::{
@@ -32,6 +33,10 @@ impl Session {
             EventBody::Message(body) => self.receive(body),
             EventBody::TurnStarted(body) => self.begin_turn(body, at),
             EventBody::TurnEnded(body) => self.end_turn(body),
+            EventBody::AttemptFailed(body) => {
+                self.use_up(&body.usage);
+                self.note_fault(body.usage_fault.as_ref());
+            }
             EventBody::ToolResult(body) => self.settle(body),
             EventBody::DoneRequested(body) => {
                 self.finishing = Some(Finishing {
@@ -80,6 +85,7 @@ impl Session {
             EventBody::SamplingEnded(body) => {
                 self.samplings.remove(&body.id);
                 self.use_up(&body.usage);
+                self.note_fault(body.usage_fault.as_ref());
             }
             other => self.apply_asking(other, at),
         }
@@ -211,8 +217,18 @@ impl Session {
         read
     }
 
+    /// A fault of its provider is remembered until an answer is billed without one.
+    fn note_fault(&mut self, fault: Option<&String>) {
+        if fault.is_some() {
+            self.usage_fault = fault.cloned();
+        }
+    }
+
     fn end_turn(&mut self, ended: &TurnEnded) {
         let usage = &ended.usage;
+        if *usage != Usage::default() {
+            self.usage_fault.clone_from(&ended.usage_fault);
+        }
         let read = self.use_up(usage);
         let asked = self.asking.take();
         let ending = Ending::of(&ended.stop_reason);
@@ -224,8 +240,8 @@ impl Session {
         if asked.is_some_and(|asked| asked.purpose == TurnPurpose::Summary) {
             return;
         }
-        // Some providers never say what they counted, and none does before the end.
-        if read > 0 {
+        // Some providers never say what they counted, and none does before the end; some say what cannot be.
+        if read > 0 && ended.usage_fault.is_none() {
             self.context.bill(read.saturating_add(usage.output_tokens));
         }
         self.context.add(Load { bytes: ended.answer_bytes, pictures: 0 });
@@ -237,6 +253,8 @@ impl Session {
         let only_talk = !ended.calls.is_empty() && ended.calls.iter().all(|call| is_talk(&call.tool));
         let cut_off = ended.stop_reason == StopReason::MaxTokens;
         self.streak.cut_off = if cut_off { self.streak.cut_off.saturating_add(1) } else { 0 };
+        let exceeded = ended.calls.is_empty() && is_exceeded(&ended.stop_reason);
+        self.streak.exceeded = if exceeded { self.streak.exceeded.saturating_add(1) } else { 0 };
         self.streak.talk = if only_talk { self.streak.talk.saturating_add(1) } else { 0 };
     }
 
@@ -295,7 +313,7 @@ impl Ending {
     fn of(stop: &StopReason) -> Self {
         match stop {
             StopReason::Cancelled => Self::Cancelled,
-            StopReason::Other(why) if why == REFITTED => Self::Cancelled,
+            StopReason::Other(why) if [REFITTED, UNPAID].contains(&why.as_str()) => Self::Cancelled,
             StopReason::Other(why) if why == FAILING => Self::Failing,
             StopReason::Other(why) if why == FAILED => Self::Failed,
             StopReason::EndTurn
@@ -305,6 +323,10 @@ impl Ending {
             | StopReason::Other(_) => Self::Answered,
         }
     }
+}
+
+fn is_exceeded(stop: &StopReason) -> bool {
+    matches!(stop, StopReason::Other(why) if why == EXCEEDED)
 }
 
 /// Whether a tool only passes words between tasks.

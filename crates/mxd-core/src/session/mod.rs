@@ -23,6 +23,10 @@ use crate::time::Millis;
 pub(crate) const FAILING: &str = "error";
 /// The stop reason of one that failed for good.
 pub(crate) const FAILED: &str = "failed";
+/// The stop reason of an answer that did not fit the model's window.
+pub(crate) const EXCEEDED: &str = "model_context_window_exceeded";
+/// How a call ended whose next request could not be paid.
+pub(crate) const UNPAID: &str = "unpaid";
 /// How a call ended that was not made, because another model is to be asked.
 pub(crate) const REFITTED: &str = "refitted";
 
@@ -84,6 +88,9 @@ pub struct Session {
     pub(crate) sampled: u32,
     /// The last calls and what they came to.
     pub(crate) trace: VecDeque<Trace>,
+    /// What is wrong with the usage that its provider reported last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) usage_fault: Option<String>,
     /// What went wrong or round in circles lately.
     pub(crate) streak: Streak,
     /// What no reset takes away.
@@ -147,6 +154,8 @@ pub struct Streak {
     pub failures: u32,
     /// Answers that were cut off, one after the other.
     pub cut_off: u32,
+    /// Answers that say the model's window is exceeded, with nothing done in between.
+    pub exceeded: u32,
     /// Turns in which it did nothing but talk to other tasks or wait, one after the other.
     pub talk: u32,
     /// Times it was reminded that it waits for nothing, since somebody wrote to it.
@@ -195,7 +204,8 @@ impl Session {
         samplings: BTreeMap::new(),
         sampled: 0,
         trace: VecDeque::new(),
-        streak: Streak { failures: 0, cut_off: 0, talk: 0, reminded: 0 },
+        usage_fault: None,
+        streak: Streak { failures: 0, cut_off: 0, exceeded: 0, talk: 0, reminded: 0 },
         life: Life { turns: 0, tokens: 0, since: None },
     };
 
@@ -273,6 +283,11 @@ impl Session {
     /// What its model is writing for servers, and for which.
     pub fn samplings(&self) -> &BTreeMap<ReservationId, String> {
         &self.samplings
+    }
+
+    /// What is wrong with the usage that its provider reported last, when that cannot be.
+    pub fn usage_fault(&self) -> Option<&str> {
+        self.usage_fault.as_deref()
     }
 
     /// What it has used in all its life.

@@ -2,7 +2,10 @@
 
 use super::call::{call_line, result_line, short_name};
 use crate::event::EventBody;
-use crate::event::body::{Counter, DoneStatus, RestReason, SamplingEnded, StopReason, Verdict};
+use crate::event::body::{
+    AttemptFailed, BudgetExceeded, Counter, DoneStatus, RestReason, SamplingEnded, StopReason, TurnEnded,
+    Verdict,
+};
 use crate::message::Message;
 use crate::session::{FAILED, REFITTED};
 use crate::tool::CleanText;
@@ -48,7 +51,11 @@ pub fn line(event: &EventBody) -> Option<String> {
             Verdict::Deny => format!("refused by rule {}", body.rule),
             Verdict::Allow | Verdict::Ask | Verdict::Other(_) => return None,
         },
+        EventBody::TurnEnded(TurnEnded { usage_fault: Some(fault), cost_usd, .. }) => {
+            format!("its provider reports usage that cannot be: {fault}; {cost_usd} is booked")
+        }
         EventBody::TurnEnded(body) => ended(&body.stop_reason)?,
+        EventBody::AttemptFailed(body) => failed_attempt(body),
         EventBody::DoneRequested(body) => format!("reports {}: {}", done(body.status), body.summary),
         EventBody::CheckFinished(body) => match body.exit_code {
             Some(0) => format!("check passed: {}", body.command),
@@ -107,7 +114,7 @@ pub fn line(event: &EventBody) -> Option<String> {
         EventBody::WorktreeFailed(body) => format!("worktree failed: {}", body.message),
         EventBody::BudgetGranted(body) => format!("{} granted", body.amount_usd),
         EventBody::BudgetWarning(body) => body.warning.clone(),
-        EventBody::BudgetExceeded(body) => format!("has spent {} of {}", body.cost_usd, body.budget_usd),
+        EventBody::BudgetExceeded(body) => exceeded(body),
         EventBody::TaskMoved(_)
         | EventBody::ChildrenReordered(_)
         | EventBody::MessagesConsumed(_)
@@ -134,6 +141,26 @@ pub fn line(event: &EventBody) -> Option<String> {
         | EventBody::Unknown(_) => return None,
     };
     Some(one_line(&said, LINE_CHARS))
+}
+
+/// A request that failed, and what it cost all the same.
+fn failed_attempt(body: &AttemptFailed) -> String {
+    let at_most = if body.cost_unknown { "at most " } else { "" };
+    let fault = body.usage_fault.as_ref().map(|fault| format!(" ({fault})")).unwrap_or_default();
+    let message = body.message.trim_end_matches('.');
+    format!("a model request failed, for {at_most}{}{fault}: {message}", body.cost_usd)
+}
+
+/// Why the next model call is not made.
+fn exceeded(body: &BudgetExceeded) -> String {
+    let spent = format!("has spent {} of {}", body.cost_usd, body.budget_usd);
+    match (body.next_call_usd, body.left_usd) {
+        (Some(next), Some(left)) => {
+            format!("{spent}: its next model call may cost up to {next}, and {left} is left")
+        }
+        (None, Some(_)) => format!("{spent}: what its model costs is not known"),
+        (_, None) => spent,
+    }
 }
 
 /// What a server had the model write.

@@ -7,6 +7,7 @@ use super::one_line;
 use crate::event::body::{RestReason, TurnPurpose};
 use crate::id::TaskId;
 use crate::limits::Limits;
+use crate::price::{NextCall, next_call};
 use crate::session::Session;
 use crate::state::State;
 use crate::tree::{Node, Status};
@@ -98,14 +99,16 @@ pub fn standing(state: &State, task: TaskId) -> Option<Standing> {
     let node = state.tree().get(task)?;
     let status = node.status()?;
     let session = state.session(task);
-    Some(
-        reaching(session)
-            .or_else(|| busy(session))
-            .or_else(|| asking(session))
-            .or_else(|| queued(session))
-            .or_else(|| session.rest().map(|rest| resting((state, node), session, rest)))
-            .unwrap_or_else(|| untouched((state, node), status, session)),
-    )
+    let mut standing = reaching(session)
+        .or_else(|| busy(session))
+        .or_else(|| asking(session))
+        .or_else(|| queued(session))
+        .or_else(|| session.rest().map(|rest| resting((state, node), session, rest)))
+        .unwrap_or_else(|| untouched((state, node), status, session));
+    if let Some(fault) = session.usage_fault() {
+        standing.why.push_str(&format!("; its provider reports usage that cannot be: {fault}"));
+    }
+    Some(standing)
 }
 
 /// A command waits for the user's word about a host. It runs, but gets no further.
@@ -212,13 +215,24 @@ fn resting((state, node): (&State, &Node), session: &Session, rest: &RestReason)
         RestReason::Failed => {
             Standing::new(AgentState::Failed, "it could not go on; see the last error, then retry")
         }
-        RestReason::Spent => Standing::new(AgentState::Spent, "it has used what it was given; grant more"),
+        RestReason::Spent => Standing::new(AgentState::Spent, spent((state, node))),
         RestReason::Loop => {
             Standing::new(AgentState::Stuck, "it went round in circles; set it on another way")
         }
         RestReason::Other(name) => {
             Standing::new(AgentState::Waiting, format!("it rests for a reason of a newer version: {name}"))
         }
+    }
+}
+
+/// It cannot go on for want of money, or of turns, tokens or time.
+fn spent((state, node): (&State, &Node)) -> String {
+    let next = next_call(state, node.id);
+    match next.and_then(|next| next.missing().map(|missing| (next, missing))) {
+        Some((NextCall { least, left, .. }, missing)) => format!(
+            "its next model call may cost up to {least}, and {left} is left; grant at least {missing} more"
+        ),
+        None => "it has used what it was given; grant more".to_owned(),
     }
 }
 

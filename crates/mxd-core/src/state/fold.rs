@@ -35,6 +35,7 @@ impl State {
             EventBody::MessagesConsumed(body) => self.consume(task, body),
             EventBody::TurnEnded(body) => self.spend(task, body.cost_usd),
             EventBody::SamplingEnded(body) => self.spend(task, body.cost_usd),
+            EventBody::AttemptFailed(body) => self.spend(task, body.cost_usd),
             EventBody::BudgetReserved(body) => self.reserve(task, body),
             EventBody::BudgetSettled(body) => self.settle_reservation(body),
             EventBody::AgentStopped(_) => self.quiet(task),
@@ -229,7 +230,8 @@ impl State {
 
     fn reserve(&mut self, asker: TaskId, body: &BudgetReserved) {
         let owner = self.budget_owner(asker).map(|node| node.id);
-        self.reservations.insert(body.id, Reservation { asker, owner, amount: body.amount_usd });
+        let (amount, max_output_tokens) = (body.amount_usd, body.max_output_tokens);
+        self.reservations.insert(body.id, Reservation { asker, owner, amount, max_output_tokens });
     }
 
     fn settle_reservation(&mut self, body: &BudgetSettled) {

@@ -219,9 +219,10 @@ impl Agents {
             // The loop feeds these back by itself.
             Effect::Wake { .. } | Effect::DecideTool { .. } => {}
             Effect::Launch { task } => self.spawn(self.clone().launch(task)),
-            Effect::CallModel { task, turn, purpose } => {
+            Effect::CallModel { task, turn, purpose, max_output_tokens } => {
                 let stop = self.desk(task).new_model_call();
-                self.spawn(self.clone().call_model((task, turn, purpose), stop));
+                let call = model::Call { task, turn, purpose, max_output_tokens };
+                self.spawn(self.clone().call_model(call, stop));
             }
             Effect::CancelModel { task } => self.desk(task).stop_model(),
             Effect::CountTokens { task } => self.spawn(self.clone().count_tokens(task)),

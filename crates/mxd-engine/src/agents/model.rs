@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use futures_util::StreamExt;
-use mxd_core::decide::{Answer, AnswerItem, Cost, Failure, SessionOp};
+use mxd_core::decide::{Answer, AnswerItem, Cost, FailedAttempt, Failure, SessionOp};
 use mxd_core::event::body::{SessionConfig, StopReason, Thinking, ToolCall, ToolCallId, TurnPurpose};
 use mxd_core::event::delta::{TextDelta, ThinkingDelta};
 use mxd_core::event::{Delta, DeltaBody};
@@ -29,6 +29,25 @@ pub(super) struct Heard {
     model: Option<String>,
 }
 
+/// Where the reading of an answer has come to.
+pub(super) enum Pause {
+    /// A request failed, and another one follows as soon as it is paid for.
+    Retrying(LlmError),
+    /// It is over.
+    Ended(Result<StopReason, LlmError>),
+}
+
+/// A model call that is to be made.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Call {
+    pub(super) task: TaskId,
+    /// Which one of its task.
+    pub(super) turn: u64,
+    pub(super) purpose: TurnPurpose,
+    /// Tokens that the answer may have, as far as they are paid for.
+    pub(super) max_output_tokens: Option<u64>,
+}
+
 /// What a call costs that was never made.
 const NOTHING: Cost = Cost::Known(Usd::ZERO);
 
@@ -41,10 +60,14 @@ impl Heard {
                 self.items.extend(item(block));
             }
             Chunk::Usage(usage) => self.usage = usage,
-            // Another attempt begins: what came of this one is void, and so is what the eye has seen of it.
-            Chunk::Retrying(_) => *self = Self::default(),
-            Chunk::ThinkingDelta(_) | Chunk::End { .. } => {}
+            Chunk::ThinkingDelta(_) | Chunk::Retrying(_) | Chunk::End { .. } => {}
         }
+    }
+
+    /// Bytes of what the model wrote.
+    pub(super) fn written(&self) -> u64 {
+        let bytes = self.items.iter().map(AnswerItem::bytes).fold(0, usize::saturating_add);
+        u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 
     /// What it used.
@@ -61,64 +84,97 @@ impl Heard {
         words.collect()
     }
 
-    /// What it cost. A provider that counts nothing has not said so.
-    pub(super) fn price(&self, model: &Model) -> Cost {
+    /// What a complete answer cost. A provider that counts nothing has not said so.
+    fn price(&self, model: &Model) -> Cost {
         if self.usage == Usage::default() {
             return Cost::Unknown;
         }
-        cost(model, &self.usage).map_or(Cost::Unknown, Cost::Known)
+        match (cost(model, &self.usage), self.usage.fault) {
+            (reported, Some(fault)) => Cost::Impossible { reported: reported.unwrap_or(Usd::MAX), fault },
+            (Some(cost), None) => Cost::Known(cost),
+            // More than any call can cost.
+            (None, None) => {
+                Cost::Impossible { reported: Usd::MAX, fault: "it reports more than can be paid" }
+            }
+        }
     }
 
-    /// The same for a call that failed: one that failed before anything was heard was not answered, and is not billed.
-    pub(super) fn price_of_failure(&self, model: &Model) -> Cost {
-        let silent = self.items.is_empty() && self.begun.is_empty() && self.usage == Usage::default();
-        if silent { NOTHING } else { self.price(model) }
+    /// What a request cost that failed or was broken off. One that was not answered is not billed.
+    pub(super) fn price_of_failure(&self, model: &Model, error: &LlmError) -> Cost {
+        let reported = cost(model, &self.usage).unwrap_or(Usd::MAX);
+        error.answered_bytes.map_or(NOTHING, |bytes| Cost::Cut { reported, bytes })
     }
 }
 
-/// Hears a model out, or until it is broken off: then what it has said so far counts.
-pub(super) async fn hear_out(
-    mut stream: ChunkStream,
-    mut watch: impl FnMut(&Chunk),
-) -> (Heard, Result<StopReason, LlmError>) {
-    let mut heard = Heard::default();
-    let ended = loop {
-        match stream.next().await {
-            Some(Ok(Chunk::End { stop, model })) => {
-                heard.model = model;
-                break Ok(StopReason::from(stop));
-            }
-            Some(Ok(chunk)) => {
-                watch(&chunk);
-                heard.take(chunk);
-            }
-            Some(Err(error)) if error.class == Class::Cancelled => {
-                if !heard.begun.trim().is_empty() {
-                    heard.items.push(AnswerItem::Text(std::mem::take(&mut heard.begun)));
+/// A model that is being heard out.
+pub(super) struct Hearing<'a> {
+    stream: ChunkStream,
+    model: &'a Model,
+    /// What came of the present request.
+    pub(super) heard: Heard,
+    /// What the request cost whose end was heard last.
+    pub(super) cost: Cost,
+}
+
+impl<'a> Hearing<'a> {
+    pub(super) fn new(stream: ChunkStream, model: &'a Model) -> Self {
+        Self { stream, model, heard: Heard::default(), cost: NOTHING }
+    }
+
+    /// Hears the model until a request has ended. When it was broken off, what it has said so far counts.
+    pub(super) async fn go_on(&mut self, mut watch: impl FnMut(&Chunk)) -> Pause {
+        loop {
+            match self.stream.next().await {
+                Some(Ok(Chunk::End { stop, model })) => {
+                    self.heard.model = model;
+                    self.cost = self.heard.price(self.model);
+                    return Pause::Ended(Ok(StopReason::from(stop)));
                 }
-                break Ok(StopReason::Cancelled);
-            }
-            Some(Err(error)) => break Err(error),
-            None => {
-                break Err(LlmError::new(Class::Protocol, "the answer ended before it was complete"));
+                Some(Ok(Chunk::Retrying(retrying))) => {
+                    self.cost = self.heard.price_of_failure(self.model, &retrying.error);
+                    return Pause::Retrying(retrying.error);
+                }
+                Some(Ok(chunk)) => {
+                    watch(&chunk);
+                    self.heard.take(chunk);
+                }
+                Some(Err(error)) => return self.failed(error),
+                None => {
+                    let error = LlmError::new(Class::Protocol, "the answer ended before it was complete");
+                    return self.failed(error);
+                }
             }
         }
-    };
-    (heard, ended)
+    }
+
+    fn failed(&mut self, error: LlmError) -> Pause {
+        self.cost = self.heard.price_of_failure(self.model, &error);
+        if error.class != Class::Cancelled {
+            return Pause::Ended(Err(error));
+        }
+        if !self.heard.begun.trim().is_empty() {
+            self.heard.items.push(AnswerItem::Text(std::mem::take(&mut self.heard.begun)));
+        }
+        Pause::Ended(Ok(StopReason::Cancelled))
+    }
+
+    /// Another request follows: what came of the last one is void, and so is what the eye has seen of it.
+    pub(super) fn begin_again(&mut self) {
+        self.heard = Heard::default();
+    }
 }
 
 impl Agents {
-    pub(super) async fn call_model(
-        self,
-        (task, turn, purpose): (TaskId, u64, TurnPurpose),
-        stop: CancellationToken,
-    ) {
-        let unsent = |error: LlmError| failure(turn, &error, Heard::default(), NOTHING);
+    pub(super) async fn call_model(self, call: Call, stop: CancellationToken) {
+        let (task, turn) = (call.task, call.turn);
+        let unsent = |error: LlmError| failure(turn, &error, (Usage::default(), NOTHING));
         let op = match self.address(task).await {
             Err(error) => SessionOp::Failed(unsent(error)),
             Ok(Addressed::Refitted(config)) => SessionOp::Refitted { turn, config },
-            Ok(Addressed::To(model)) => match self.ask(task, (turn, purpose, &model), &stop).await {
-                Ok(answer) => SessionOp::Answered(answer),
+            Ok(Addressed::To(model)) => match self.ask((call, &model), &stop).await {
+                Ok(Some(answer)) => SessionOp::Answered(answer),
+                // The call ended before its next request: whatever follows was decided then.
+                Ok(None) => return,
                 Err(failure) => SessionOp::Failed(failure),
             },
         };
@@ -153,36 +209,52 @@ impl Agents {
         models.find(|model| is_same(held, model))
     }
 
+    /// Asks the model. No answer when the call was ended because its next request could not be paid.
     async fn ask(
         &self,
-        task: TaskId,
-        (turn, purpose, model): (u64, TurnPurpose, &AgentModel),
+        (Call { task, turn, purpose, max_output_tokens }, model): (Call, &AgentModel),
         stop: &CancellationToken,
-    ) -> Result<Answer, Failure> {
-        let unsent = |error: &LlmError| failure(turn, error, Heard::default(), NOTHING);
+    ) -> Result<Option<Answer>, Failure> {
+        let unsent = |error: &LlmError| failure(turn, error, (Usage::default(), NOTHING));
         let provider = self.provider(model).map_err(|error| unsent(&error))?;
         let desk = self.desk(task);
         let request = {
             let mut talk = desk.talk.lock().await;
             let talk = talk.as_mut().ok_or(TalkError::NoConfig);
-            talk.and_then(|talk| talk.request(model.wire)).map_err(|error| unsent(&invalid(&error)))?
+            let request = talk.and_then(|talk| talk.request(model.wire, max_output_tokens));
+            request.map_err(|error| unsent(&invalid(&error)))?
         };
-        let stream = provider.stream(request, stop.clone());
-        let (heard, ended) = hear_out(stream, |chunk| self.let_watch(task, (purpose, chunk))).await;
-        let stop = match ended {
-            Ok(stop) => stop,
-            Err(error) => {
-                let price = heard.price_of_failure(&model.model);
-                return Err(failure(turn, &error, heard, price));
+        let mut hearing = Hearing::new(provider.stream(request, stop.clone()), &model.model);
+        let ended = loop {
+            match hearing.go_on(|chunk| self.let_watch(task, (purpose, chunk))).await {
+                Pause::Ended(ended) => break ended,
+                Pause::Retrying(error) => {
+                    let (usage, cost) = (hearing.heard.usage().into(), hearing.cost);
+                    let (message, class) = (error.message.clone(), class_name(error.class));
+                    let failed = FailedAttempt { turn, message, class, usage, cost };
+                    if !self.may_ask_again(task, failed).await {
+                        return Ok(None);
+                    }
+                    hearing.begin_again();
+                }
             }
         };
-        let price = heard.price(&model.model);
+        let Hearing { heard, cost, .. } = hearing;
+        let stop = ended.map_err(|error| failure(turn, &error, (heard.usage, cost)))?;
         let Heard { items, usage, model: named, .. } = heard;
         let refreshed = match purpose {
             TurnPurpose::Work => None,
-            TurnPurpose::Summary => self.refresh(task, &desk, (&items, price)).await.map(Box::new),
+            TurnPurpose::Summary => self.refresh(task, &desk, (&items, cost)).await.map(Box::new),
         };
-        Ok(Answer { turn, items, stop, model: named, usage: usage.into(), cost: price, refreshed })
+        Ok(Some(Answer { turn, items, stop, model: named, usage: usage.into(), cost, refreshed }))
+    }
+
+    /// Has a request that failed paid, and money set aside for the next one. Nothing is sent before that is durable.
+    async fn may_ask_again(&self, task: TaskId, failed: FailedAttempt) -> bool {
+        let turn = failed.turn;
+        let decided = self.decided(task, SessionOp::AttemptFailed(failed)).await.is_ok();
+        let asking = self.parts().shown.look(|state| state.session(task).asking());
+        decided && asking.is_some_and(|asking| asking.turn == turn)
     }
 
     /// Shows what comes of an answer while it comes. Nobody reads half a summary.
@@ -300,15 +372,20 @@ fn invalid(error: &TalkError) -> LlmError {
     }
 }
 
-fn failure(turn: u64, error: &LlmError, heard: Heard, cost: Cost) -> Failure {
+/// What kind of failure it is, in a word for the log.
+fn class_name(class: Class) -> String {
+    format!("{class:?}").to_lowercase()
+}
+
+fn failure(turn: u64, error: &LlmError, (usage, cost): (Usage, Cost)) -> Failure {
     Failure {
         turn,
         message: error.message.clone(),
-        class: format!("{:?}", error.class).to_lowercase(),
+        class: class_name(error.class),
         advice: Some(error.hint().to_owned()),
         passing: error.class.rule().retry,
         too_long: error.class == Class::ContextTooLong,
-        usage: heard.usage.into(),
+        usage: usage.into(),
         cost,
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 use super::Agents;
-use super::model::{Heard, hear_out};
+use super::model::{Heard, Hearing, Pause};
 use super::talk::{Talk, TalkError};
 use crate::clock;
 use crate::config::AgentModel;
@@ -70,17 +70,27 @@ impl Agents {
             .prepare(task, &wanted)
             .await
             .map_err(|why| Refusal(format!("no model can be asked: {why}")))?;
-        let id: ReservationId = clock::fresh(clock::now()).issue();
-        let sample = Sample { id, server, load: Load::text(wanted.bytes), max_tokens };
-        self.decided(task, SessionOp::Sample(sample)).await.map_err(refusal)?;
-        let (heard, ended) = hear_out(provider.stream(request, stop), |_| {}).await;
-        let (stopped, cost) = match &ended {
-            Ok(stopped) => (stopped.clone(), heard.price(&model.model)),
-            Err(_) => (Sampled::failed(), heard.price_of_failure(&model.model)),
+        let load = Load::text(wanted.bytes);
+        let mut hearing = Hearing::new(provider.stream(request, stop), &model.model);
+        // Every request has money of its own, also one that is made again.
+        let (ended, stopped) = loop {
+            let id: ReservationId = clock::fresh(clock::now()).issue();
+            let sample = Sample { id, server: server.clone(), load, max_tokens };
+            self.decided(task, SessionOp::Sample(sample)).await.map_err(refusal)?;
+            let pause = hearing.go_on(|_| {}).await;
+            let stop = match &pause {
+                Pause::Ended(Ok(stopped)) => stopped.clone(),
+                Pause::Ended(Err(_)) | Pause::Retrying(_) => Sampled::failed(),
+            };
+            let (usage, written) = (hearing.heard.usage().into(), hearing.heard.written());
+            let sampled = Sampled { id, stop: stop.clone(), usage, cost: hearing.cost, written };
+            self.decided(task, SessionOp::Sampled(sampled)).await.map_err(refusal)?;
+            match pause {
+                Pause::Ended(ended) => break (ended, stop),
+                Pause::Retrying(_) => hearing.begin_again(),
+            }
         };
-        let usage = heard.usage().into();
-        let sampled = Sampled { id, stop: stopped.clone(), usage, cost };
-        self.decided(task, SessionOp::Sampled(sampled)).await.map_err(refusal)?;
+        let heard = hearing.heard;
         match ended {
             Err(error) => Err(Refusal(format!("the model did not answer: {}", error.message))),
             Ok(StopReason::Cancelled) => Err(Refusal("it was broken off".to_owned())),

@@ -52,11 +52,11 @@ impl Agents {
     }
 
     /// What the summary itself costs: it is settled by the decision that the new beginning becomes a part of. When its price
-    /// is not known, that is everything that was set aside for it.
+    /// is not certain, that is at most everything that was set aside for it.
     fn cost_of_summary(&self, task: TaskId, price: Cost) -> Usd {
         match price {
             Cost::Known(cost) => cost,
-            Cost::Unknown => self.parts().shown.look(|state| {
+            Cost::Unknown | Cost::Cut { .. } | Cost::Impossible { .. } => self.parts().shown.look(|state| {
                 let mine = state.reservations().iter().filter(|(id, set_aside)| {
                     set_aside.asker == task && !state.session(task).samplings().contains_key(*id)
                 });

@@ -4,7 +4,9 @@ use mxd_core::commit::Seq;
 use mxd_core::event::EventBody;
 use mxd_core::event::body::SessionConfig;
 use mxd_core::message::Message;
-use mxd_core::prompt::{Cache, CacheTtl, Head, OutputLimits, Projection, Request, SystemText, ToolSpec};
+use mxd_core::prompt::{
+    Cache, CacheTtl, Head, OutputLimits, Projection, Reasoning, Request, SystemText, ToolSpec,
+};
 use mxd_core::time::Millis;
 use mxd_llm::{EncodedPrefix, EncodedRequest, LlmError, Wire};
 use mxd_store::Log;
@@ -108,8 +110,16 @@ impl Talk {
         self.projection.config().ok_or(TalkError::NoConfig)
     }
 
-    /// The request for the conversation as it is. A turn costs its own bytes.
-    pub(super) fn request(&mut self, wire: Wire) -> Result<EncodedRequest, TalkError> {
+    /// The request for the conversation as it is. A turn costs its own bytes, unless the answer has to be shorter than
+    /// usual.
+    pub(super) fn request(&mut self, wire: Wire, tokens: Option<u64>) -> Result<EncodedRequest, TalkError> {
+        let usual = self.config()?.terms.map(|terms| terms.max_output_tokens);
+        if let Some(tokens) = tokens.filter(|tokens| usual.is_some_and(|usual| *tokens < usual)) {
+            let mut head = head(self.config()?)?;
+            shorten(&mut head.limits, tokens);
+            let request = Request { head, turns: self.projection.turns().to_vec() };
+            return Ok(EncodedRequest::new(wire, &request)?);
+        }
         let generation = self.projection.generation();
         let mut encoded = match self.encoded.take().filter(|encoded| encoded.generation == generation) {
             Some(encoded) => encoded,
@@ -147,5 +157,18 @@ fn head(config: &SessionConfig) -> Result<Head, TalkError> {
     })
 }
 
+/// Lets a model write less. Thoughts count as well, so it may think for half of it at most, where that is enough to think.
+fn shorten(limits: &mut OutputLimits, tokens: u64) {
+    limits.max_output_tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+    let most_thought = limits.max_output_tokens / 2;
+    limits.reasoning = match limits.reasoning {
+        Reasoning::Budget(_) if most_thought < LEAST_THOUGHT => Reasoning::Unset,
+        Reasoning::Budget(budget) => Reasoning::Budget(budget.min(most_thought)),
+        other @ (Reasoning::Unset | Reasoning::Effort(_)) => other,
+    };
+}
+
+/// Tokens for thoughts below which providers refuse a request.
+const LEAST_THOUGHT: u32 = 1_024;
 /// Tokens of an answer when nothing is known about the model.
 const DEFAULT_OUTPUT: u32 = 8_192;

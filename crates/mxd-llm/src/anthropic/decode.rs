@@ -12,6 +12,7 @@ use crate::error::LlmError;
 use crate::limits;
 use crate::malformed::tool_call;
 use crate::sse::SseEvent;
+use crate::tokens::{Counting, Tokens};
 
 /// What is known of an answer so far.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Decoder {
     usage: Usage,
     stop: Option<Stop>,
     model: Option<String>,
+    /// Bytes of what the model wrote.
+    pub(crate) written: u64,
 }
 
 /// A block that is not finished.
@@ -40,7 +43,7 @@ enum Open {
 
 impl Decoder {
     pub(crate) fn new(ttl: CacheTtl) -> Self {
-        Self { ttl, open: BTreeMap::new(), usage: Usage::default(), stop: None, model: None }
+        Self { ttl, open: BTreeMap::new(), usage: Usage::default(), stop: None, model: None, written: 0 }
     }
 
     pub(crate) fn event(&mut self, event: &SseEvent, out: Out<'_>) -> Result<Progress, LlmError> {
@@ -79,6 +82,7 @@ impl Decoder {
         if self.open.len() >= limits::CALLS {
             return Err(protocol("too many blocks are open at once"));
         }
+        self.count([&block.text, &block.thinking, &block.signature, &block.data]);
         let open = match block.kind.as_str() {
             "text" => {
                 send(block.text.clone(), Chunk::TextDelta, out);
@@ -97,7 +101,14 @@ impl Decoder {
         Ok(())
     }
 
+    fn count<'a>(&mut self, texts: impl IntoIterator<Item = &'a String>) {
+        let bytes = texts.into_iter().map(String::len).fold(0, usize::saturating_add);
+        self.written = self.written.saturating_add(u64::try_from(bytes).unwrap_or(u64::MAX));
+    }
+
     fn grow(&mut self, index: u32, delta: Delta, out: Out<'_>) {
+        let Delta { text, thinking, signature, partial_json, .. } = &delta;
+        self.count([text, thinking, signature, partial_json].into_iter().flatten());
         match self.open.get_mut(&index) {
             Some(Open::Text(whole)) => {
                 let text = delta.text.unwrap_or_default();
@@ -137,13 +148,17 @@ impl Decoder {
         let told = told.unwrap_or_default();
         let before = self.usage;
         let usage = &mut self.usage;
-        usage.input = told.input_tokens.unwrap_or(usage.input);
-        usage.output = told.output_tokens.unwrap_or(usage.output);
-        usage.cache_read = told.cache_read_input_tokens.unwrap_or(usage.cache_read);
+        // What was wrong once stays wrong: a later event may repeat only some of the numbers.
+        let mut counting = Counting { fault: usage.fault };
+        let mut count = |told: Option<Tokens>, before: u64| told.map_or(before, |told| counting.take(told));
+        usage.input = count(told.input_tokens, usage.input);
+        usage.output = count(told.output_tokens, usage.output);
+        usage.cache_read = count(told.cache_read_input_tokens, usage.cache_read);
         if let Some(written) = &told.cache_creation {
-            usage.cache_write_5m = written.ephemeral_5m_input_tokens;
-            usage.cache_write_1h = written.ephemeral_1h_input_tokens;
-        } else if let Some(written) = told.cache_creation_input_tokens {
+            usage.cache_write_5m = count(Some(written.ephemeral_5m_input_tokens), 0);
+            usage.cache_write_1h = count(Some(written.ephemeral_1h_input_tokens), 0);
+        } else if told.cache_creation_input_tokens.is_some() {
+            let written = count(told.cache_creation_input_tokens, 0);
             // Some servers tell no split; then all of it is kept as long as we asked.
             match self.ttl {
                 CacheTtl::FiveMinutes => usage.cache_write_5m = written - usage.cache_write_1h.min(written),
@@ -151,8 +166,9 @@ impl Decoder {
             }
         }
         if let Some(details) = &told.output_tokens_details {
-            usage.reasoning = details.thinking_tokens;
+            usage.reasoning = count(Some(details.thinking_tokens), 0);
         }
+        usage.fault = counting.fault;
         if *usage != before {
             out.push(Chunk::Usage(*usage));
         }

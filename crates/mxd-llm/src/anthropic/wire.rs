@@ -6,6 +6,7 @@ use mxd_core::raw::RawJson;
 use serde::{Deserialize, Serialize};
 
 use crate::decoder::named;
+use crate::tokens::Tokens;
 
 /// What stands before the messages.
 #[derive(Serialize)]
@@ -156,10 +157,10 @@ pub(super) struct Delta {
 /// Totals. What a later event does not repeat keeps its earlier value.
 #[derive(Deserialize, Default)]
 pub(super) struct Usage {
-    pub(super) input_tokens: Option<u64>,
-    pub(super) output_tokens: Option<u64>,
-    pub(super) cache_read_input_tokens: Option<u64>,
-    pub(super) cache_creation_input_tokens: Option<u64>,
+    pub(super) input_tokens: Option<Tokens>,
+    pub(super) output_tokens: Option<Tokens>,
+    pub(super) cache_read_input_tokens: Option<Tokens>,
+    pub(super) cache_creation_input_tokens: Option<Tokens>,
     pub(super) cache_creation: Option<CacheCreation>,
     pub(super) output_tokens_details: Option<OutputDetails>,
 }
@@ -167,15 +168,15 @@ pub(super) struct Usage {
 #[derive(Deserialize)]
 pub(super) struct CacheCreation {
     #[serde(default)]
-    pub(super) ephemeral_5m_input_tokens: u64,
+    pub(super) ephemeral_5m_input_tokens: Tokens,
     #[serde(default)]
-    pub(super) ephemeral_1h_input_tokens: u64,
+    pub(super) ephemeral_1h_input_tokens: Tokens,
 }
 
 #[derive(Deserialize)]
 pub(super) struct OutputDetails {
     #[serde(default)]
-    pub(super) thinking_tokens: u64,
+    pub(super) thinking_tokens: Tokens,
 }
 
 #[derive(Deserialize, Default)]

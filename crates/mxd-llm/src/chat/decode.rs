@@ -9,6 +9,7 @@ use crate::classify::from_code;
 use crate::decoder::{Out, Progress, model_name, parse};
 use crate::error::LlmError;
 use crate::sse::SseEvent;
+use crate::tokens::Counting;
 
 /// What is known of an answer so far.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Decoder {
     calls: Calls,
     stop: Option<Stop>,
     model: Option<String>,
+    /// Bytes of what the model wrote.
+    pub(crate) written: u64,
 }
 
 impl Decoder {
@@ -32,6 +35,7 @@ impl Decoder {
             calls: Calls::default(),
             stop: None,
             model: None,
+            written: 0,
         }
     }
 
@@ -87,6 +91,7 @@ impl Decoder {
     }
 
     fn grow(&mut self, delta: Delta, out: Out<'_>) -> Result<(), LlmError> {
+        self.count(&delta);
         let said = |text: Option<String>| text.filter(|text| !text.is_empty());
         if let Some(text) = said(delta.reasoning_content).or(said(delta.reasoning)) {
             self.thought.push_str(&text);
@@ -102,6 +107,17 @@ impl Decoder {
             self.calls.add(call)?;
         }
         Ok(())
+    }
+
+    fn count(&mut self, delta: &Delta) {
+        let Delta { content, refusal, reasoning, reasoning_content, tool_calls, .. } = delta;
+        let texts = [content, refusal, reasoning, reasoning_content];
+        let texts = texts.into_iter().flatten().map(String::len).fold(0, usize::saturating_add);
+        let calls = tool_calls.iter().flatten().filter_map(|call| call.function.as_ref());
+        let arguments = calls.filter_map(|call| call.arguments.as_ref());
+        let arguments = arguments.map(|json| json.get().len()).fold(0, usize::saturating_add);
+        let bytes = u64::try_from(texts.saturating_add(arguments)).unwrap_or(u64::MAX);
+        self.written = self.written.saturating_add(bytes);
     }
 
     /// The items are whole; usage may still follow, so the end is told later.
@@ -133,18 +149,17 @@ impl Decoder {
 
 /// The tokens from the cache are part of the prompt here; ours do not overlap.
 fn usage(told: &wire::Usage) -> Usage {
-    let prompt = told.prompt_tokens_details.as_ref();
-    let read = prompt.and_then(|details| details.cached_tokens).unwrap_or(0);
-    let written = prompt.and_then(|details| details.cache_write_tokens).unwrap_or(0);
+    let mut counting = Counting::default();
+    let details = told.prompt_tokens_details.as_ref();
+    let read = counting.take(details.and_then(|details| details.cached_tokens).unwrap_or_default());
+    let written = counting.take(details.and_then(|details| details.cache_write_tokens).unwrap_or_default());
     let thought = told.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens);
-    Usage {
-        input: told.prompt_tokens.saturating_sub(read).saturating_sub(written),
-        cache_read: read,
-        cache_write_5m: written,
-        cache_write_1h: 0,
-        output: told.completion_tokens,
-        reasoning: thought.unwrap_or(0),
-    }
+    let (output, reasoning) =
+        (counting.take(told.completion_tokens), counting.take(thought.unwrap_or_default()));
+    let prompt = counting.take(told.prompt_tokens);
+    let input = counting.uncached(prompt, (read, written));
+    let fault = counting.fault;
+    Usage { input, cache_read: read, cache_write_5m: written, cache_write_1h: 0, output, reasoning, fault }
 }
 
 /// Servers put a number, a word or nothing where the code belongs.

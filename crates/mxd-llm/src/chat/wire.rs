@@ -4,6 +4,8 @@ use mxd_core::raw::RawJson;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::tokens::Tokens;
+
 /// What stands before the messages.
 #[derive(Serialize)]
 pub(super) struct Head<'a> {
@@ -158,9 +160,9 @@ pub(super) struct FunctionDelta {
 #[derive(Deserialize)]
 pub(super) struct Usage {
     #[serde(default)]
-    pub(super) prompt_tokens: u64,
+    pub(super) prompt_tokens: Tokens,
     #[serde(default)]
-    pub(super) completion_tokens: u64,
+    pub(super) completion_tokens: Tokens,
     #[serde(default)]
     pub(super) prompt_tokens_details: Option<PromptDetails>,
     #[serde(default)]
@@ -170,13 +172,13 @@ pub(super) struct Usage {
 #[derive(Deserialize)]
 pub(super) struct PromptDetails {
     #[serde(default)]
-    pub(super) cached_tokens: Option<u64>,
+    pub(super) cached_tokens: Option<Tokens>,
     #[serde(default)]
-    pub(super) cache_write_tokens: Option<u64>,
+    pub(super) cache_write_tokens: Option<Tokens>,
 }
 
 #[derive(Deserialize)]
 pub(super) struct CompletionDetails {
     #[serde(default)]
-    pub(super) reasoning_tokens: Option<u64>,
+    pub(super) reasoning_tokens: Option<Tokens>,
 }

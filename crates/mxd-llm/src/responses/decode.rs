@@ -11,6 +11,7 @@ use crate::error::LlmError;
 use crate::limits;
 use crate::malformed::tool_call;
 use crate::sse::SseEvent;
+use crate::tokens::Counting;
 use crate::wire::Wire;
 
 /// What is known of an answer so far.
@@ -121,18 +122,16 @@ fn delta(event: &Event<'_>) -> Result<String, LlmError> {
 
 /// The tokens from the cache are part of the input here; ours do not overlap.
 fn usage(told: &wire::Usage) -> Usage {
-    let (read, written) = told
-        .input_tokens_details
-        .as_ref()
-        .map_or((0, 0), |details| (details.cached_tokens, details.cache_write_tokens));
-    Usage {
-        input: told.input_tokens.saturating_sub(read).saturating_sub(written),
-        cache_read: read,
-        cache_write_5m: written,
-        cache_write_1h: 0,
-        output: told.output_tokens,
-        reasoning: told.output_tokens_details.as_ref().map_or(0, |details| details.reasoning_tokens),
-    }
+    let mut counting = Counting::default();
+    let (read, written) = told.input_tokens_details.as_ref().map_or((0, 0), |details| {
+        (counting.take(details.cached_tokens), counting.take(details.cache_write_tokens))
+    });
+    let thought = told.output_tokens_details.as_ref().map(|details| details.reasoning_tokens);
+    let (output, reasoning) = (counting.take(told.output_tokens), counting.take(thought.unwrap_or_default()));
+    let prompt = counting.take(told.input_tokens);
+    let input = counting.uncached(prompt, (read, written));
+    let fault = counting.fault;
+    Usage { input, cache_read: read, cache_write_5m: written, cache_write_1h: 0, output, reasoning, fault }
 }
 
 fn incomplete(reason: String) -> Stop {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::decoder::named;
+use crate::tokens::Tokens;
 
 /// What stands before the input.
 #[derive(Serialize)]
@@ -120,9 +121,9 @@ pub(super) struct ErrorBody {
 #[derive(Deserialize)]
 pub(super) struct Usage {
     #[serde(default)]
-    pub(super) input_tokens: u64,
+    pub(super) input_tokens: Tokens,
     #[serde(default)]
-    pub(super) output_tokens: u64,
+    pub(super) output_tokens: Tokens,
     #[serde(default)]
     pub(super) input_tokens_details: Option<InputDetails>,
     #[serde(default)]
@@ -132,15 +133,15 @@ pub(super) struct Usage {
 #[derive(Deserialize)]
 pub(super) struct InputDetails {
     #[serde(default)]
-    pub(super) cached_tokens: u64,
+    pub(super) cached_tokens: Tokens,
     #[serde(default)]
-    pub(super) cache_write_tokens: u64,
+    pub(super) cache_write_tokens: Tokens,
 }
 
 #[derive(Deserialize)]
 pub(super) struct OutputDetails {
     #[serde(default)]
-    pub(super) reasoning_tokens: u64,
+    pub(super) reasoning_tokens: Tokens,
 }
 
 /// What every finished item has.

@@ -72,6 +72,7 @@ async fn every_stream_comes_through_http_as_it_is_decoded() {
         let hints = Hints { salt: (0.5_f64.to_bits() >> 4) ^ 1, ttl: CacheTtl::FiveMinutes };
         let mut decoder = ResponseDecoder::new(wire, hints);
         let failed = decoder.push(&bytes, &mut expected).and_then(|()| decoder.finish(&mut expected)).err();
+        let error = error.map(|error| LlmError { answered_bytes: None, ..error });
         assert_eq!(error, failed, "{wire}/{name}");
         assert_eq!(chunks, expected, "{wire}/{name}");
     }
@@ -130,6 +131,44 @@ async fn what_can_pass_is_asked_again_and_told() {
     assert_eq!(server.requests(), 4);
     let (first, _) = (server.request().await, server.request().await);
     assert_eq!(server.request().await.1, first.1, "every attempt asks the same");
+}
+
+/// What the failed attempts of a call had been answered, in bytes.
+async fn answered(wire: Wire, script: Vec<Step>) -> Vec<Option<u64>> {
+    let server = Server::start(vec![script]).await;
+    let (chunks, error) = collect(config(wire, &server)).await;
+    let retried = chunks.iter().filter_map(|chunk| match chunk {
+        Chunk::Retrying(retrying) => Some(retrying.error.answered_bytes),
+        _ => None,
+    });
+    retried.chain(error.map(|error| error.answered_bytes)).collect()
+}
+
+#[tokio::test]
+async fn only_what_was_not_answered_at_all_is_known_to_cost_nothing() {
+    let overloaded = b"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"no\"}}\n\n";
+    for wire in Wire::ALL {
+        assert_eq!(answered(wire, answer(529, "", "{}")).await, [None; 4], "{wire}: refused");
+        assert_eq!(answered(wire, vec![streaming()]).await, [Some(0); 4], "{wire}: cut at once");
+        let json = answer(200, "content-type: application/json\r\n", "{}");
+        assert_eq!(answered(wire, json).await, [Some(0); 4], "{wire}: not streamed");
+        let garbage = vec![streaming(), Step::Send(b"data: {\n\n".to_vec())];
+        assert_eq!(answered(wire, garbage).await, [Some(0); 4], "{wire}: garbage");
+    }
+    let refused = vec![streaming(), Step::Send(overloaded.to_vec())];
+    assert_eq!(answered(Wire::Anthropic, refused).await, [None; 4], "refused in a stream");
+}
+
+#[tokio::test]
+async fn what_had_come_of_a_cut_answer_is_counted() {
+    for wire in [Wire::Anthropic, Wire::Chat] {
+        let cut = vec![streaming(), Step::Send(stream(wire, "cut"))];
+        let bytes = answered(wire, cut).await;
+        assert!(
+            bytes.len() == 4 && bytes.iter().all(|bytes| bytes.is_some_and(|bytes| bytes > 0)),
+            "{bytes:?}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -25,7 +25,8 @@ async fn before_the_answer() {
             server.seen().await
         };
         let (chunk, seen) = tokio::join!(answer.next(), told);
-        assert_eq!(chunk.unwrap().unwrap_err().class, Class::Cancelled);
+        let error = chunk.unwrap().unwrap_err();
+        assert_eq!((error.class, error.answered_bytes), (Class::Cancelled, Some(0)));
         assert_eq!(seen, Seen::HungUp);
         assert!(answer.next().await.is_none());
     }
@@ -42,7 +43,9 @@ async fn in_the_middle_of_the_answer() {
         let mut answer = provider.stream(request(wire), cancel.clone());
         assert!(matches!(answer.next().await, Some(Ok(Chunk::Usage(_) | Chunk::TextDelta(_)))), "{wire}");
         cancel.cancel();
-        assert_eq!(answer.next().await.unwrap().unwrap_err().class, Class::Cancelled);
+        let error = answer.next().await.unwrap().unwrap_err();
+        assert_eq!(error.class, Class::Cancelled);
+        assert!(error.answered_bytes.is_some(), "{wire}: it may be billed");
         server.request().await;
         assert_eq!(server.seen().await, Seen::HungUp);
         assert!(answer.next().await.is_none());
@@ -95,7 +98,8 @@ async fn while_waiting_to_ask_again() {
     let Some(Ok(Chunk::Retrying(retrying))) = answer.next().await else { panic!("no retry") };
     assert!(retrying.delay >= hour / 2);
     let (chunk, ()) = tokio::join!(answer.next(), async { cancel.cancel() });
-    assert_eq!(chunk.unwrap().unwrap_err().class, Class::Cancelled);
+    let error = chunk.unwrap().unwrap_err();
+    assert_eq!((error.class, error.answered_bytes), (Class::Cancelled, None), "no request was under way");
     assert_eq!(server.requests(), 1);
 }
 

@@ -90,6 +90,7 @@ fn every_kind_of_token_has_its_price() {
         cache_write_1h: 1_000,
         output: 7,
         reasoning: 3,
+        fault: None,
     };
     // 4 + 2 + 500 + 8,000 + 140 millionths.
     assert_eq!(micros("claude-opus-5-5", all), 8_646);

@@ -189,3 +189,44 @@ fn a_cache_write_without_a_split_is_of_the_kind_that_was_asked_for() {
         assert_eq!((usage.cache_write_5m, usage.cache_write_1h), (five_minutes, hour), "{ttl:?}");
     }
 }
+
+/// The usage in an answer of one event that holds these numbers.
+fn told(wire: Wire, (prompt, cached, output): (&str, &str, &str)) -> mxd_llm::Usage {
+    let event = match wire {
+        Wire::Anthropic => format!(
+            r#"{{"type":"message_delta","delta":{{}},"usage":{{"input_tokens":{prompt},"cache_read_input_tokens":{cached},"output_tokens":{output}}}}}"#
+        ),
+        Wire::Responses => format!(
+            r#"{{"type":"response.completed","response":{{"usage":{{"input_tokens":{prompt},"input_tokens_details":{{"cached_tokens":{cached}}},"output_tokens":{output}}}}}}}"#
+        ),
+        Wire::Chat => format!(
+            r#"{{"choices":[],"usage":{{"prompt_tokens":{prompt},"prompt_tokens_details":{{"cached_tokens":{cached}}},"completion_tokens":{output}}}}}"#
+        ),
+    };
+    let (chunks, _) = decode(wire, [format!("data: {event}\n\n").as_bytes()]);
+    let usage = chunks.iter().find_map(|chunk| match chunk {
+        Chunk::Usage(usage) => Some(*usage),
+        _ => None,
+    });
+    usage.unwrap_or_else(|| panic!("{wire} says nothing of its usage: {chunks:?}"))
+}
+
+#[test]
+fn usage_that_is_no_number_is_told_as_wrong_and_loses_no_answer() {
+    for wire in Wire::ALL {
+        assert_eq!(told(wire, ("100", "40", "7")).fault, None, "{wire}");
+        assert_eq!(told(wire, ("100", "null", "7")).fault, None, "{wire}");
+        for wrong in ["-1", "1.5", "\"NaN\"", "1e300", "{}", "[7]", "true"] {
+            for numbers in [(wrong, "0", "7"), ("100", wrong, "7"), ("100", "0", wrong)] {
+                assert!(told(wire, numbers).fault.is_some(), "{wire} {numbers:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn more_from_the_cache_than_was_read_is_told_as_wrong() {
+    for wire in [Wire::Responses, Wire::Chat] {
+        assert!(told(wire, ("100", "101", "7")).fault.is_some(), "{wire}");
+    }
+}

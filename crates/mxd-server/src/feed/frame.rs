@@ -128,7 +128,10 @@ fn touch(touched: &mut BTreeSet<TaskId>, after: &After<'_>, event: &Event) {
             touched.extend(state.tree().waiting_for(task));
             touched.extend(state.tree().task_above(task).map(|above| above.id));
         }
-        EventBody::TurnEnded(_) | EventBody::BudgetSettled(_) | EventBody::BudgetReserved(_) => {
+        EventBody::TurnEnded(_)
+        | EventBody::AttemptFailed(_)
+        | EventBody::BudgetSettled(_)
+        | EventBody::BudgetReserved(_) => {
             touched.extend(state.budget_owner(task).map(|owner| owner.id));
         }
         EventBody::BudgetTransferred(moved) => {

@@ -138,6 +138,7 @@ impl Tally {
         }
         match &event.body {
             EventBody::TurnEnded(turn) => self.count(at, task, turn.usage, turn.cost_usd),
+            EventBody::AttemptFailed(failed) => self.count(at, task, failed.usage, failed.cost_usd),
             EventBody::SamplingEnded(sampled) => self.count(at, task, sampled.usage, sampled.cost_usd),
             EventBody::ToolCall(call) => {
                 self.tasks.entry(task).or_default().tool_calls += 1;

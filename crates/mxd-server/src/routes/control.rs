@@ -4,6 +4,8 @@ use axum::extract::State;
 use mxd_core::decide::{Actor, Op, Refusal, SessionOp};
 use mxd_core::id::TaskId;
 use mxd_core::message::{Compact, Message};
+use mxd_core::money::Usd;
+use mxd_core::price;
 use mxd_engine::agents::{Merge as Merged, MergeRequest};
 use mxd_engine::project::{Project, Receipt, WishError};
 use schemars::JsonSchema;
@@ -60,7 +62,7 @@ pub(super) fn routes(api: Api) -> Api {
     .add(
         Route::post("/projects/{project}/tasks/{task}/grant", "Gives a task more money")
             .takes::<Grant>()
-            .gives::<Acted>(),
+            .gives::<Granted>(),
         grant,
     )
 }
@@ -123,7 +125,32 @@ struct MergeDone {
 struct Grant {
     /// How much more, in dollars.
     #[schemars(with = "f64", range(min = 0, max = 1_000_000_000))]
-    usd: mxd_core::money::Usd,
+    usd: Usd,
+}
+
+/// What is possible with the money that a task has now.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Granted {
+    /// Its commit; none when there was nothing to be recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seq: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<String>,
+    /// What is left in the budget that pays for it, with nothing in it that is set aside.
+    #[schemars(with = "Option<f64>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_usd: Option<Usd>,
+    /// What its next model call may cost, with an answer as long as its model can write; none when it was never asked.
+    #[schemars(with = "Option<f64>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_call_usd: Option<Usd>,
+    /// What is still missing before a model call can be made, even with a short answer.
+    #[schemars(with = "Option<f64>")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing_usd: Option<Usd>,
+    /// The same in words.
+    says: String,
 }
 
 type At = Path<(String, String)>;
@@ -205,6 +232,18 @@ async fn merge(State(app): State<App>, at: At, Input(wish): Input<Merge>) -> Ans
     }
 }
 
-async fn grant(State(app): State<App>, at: At, Input(grant): Input<Grant>) -> Answer<Given<Acted>> {
-    act(&app, &at, |task| Op::Session { task, op: SessionOp::Grant { amount: grant.usd } }).await
+async fn grant(State(app): State<App>, at: At, Input(grant): Input<Grant>) -> Answer<Given<Granted>> {
+    let (project, task) = located(&app, &at).await?;
+    let op = Op::Session { task, op: SessionOp::Grant { amount: grant.usd } };
+    let Acted { seq, cursor } = Acted::of(&app, project.wish(Actor::User, op).await)?;
+    let (next, says) =
+        project.look(|state| (price::next_call(state, task), price::what_money_allows(state, task)));
+    Ok(Given(Granted {
+        seq,
+        cursor,
+        left_usd: next.map(|next| next.left),
+        next_call_usd: next.map(|next| next.most),
+        missing_usd: next.and_then(|next| next.missing()),
+        says,
+    }))
 }

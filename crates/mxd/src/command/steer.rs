@@ -124,20 +124,24 @@ impl Steer {
         let wish = self.wish(&tree)?;
         let task = tree.find(&wish.task)?;
         let path = format!("/projects/{}/tasks/{}/{}", project.id, task.id, wish.route);
-        let (answer, said): (Value, &str) = match daemon.post::<Value>(&path, wish.body).await {
+        let (answer, said): (Value, String) = match daemon.post::<Value>(&path, wish.body).await {
             // Somebody who interrupts or stops when the turn has just ended did nothing wrong.
             Ok(answer) if answer["interrupted"] == false => {
-                (answer, "does nothing that could be interrupted")
+                (answer, "does nothing that could be interrupted".to_owned())
             }
             Err(failure) if wish.route == "stop" && failure.is("nothing_to_change") => {
-                (json!({ "stopped": false }), "does nothing that could be stopped")
+                (json!({ "stopped": false }), "does nothing that could be stopped".to_owned())
             }
             Err(failure) if wish.route == "retry" && failure.is("late") => {
                 return Err(
                     failure.hint("Nothing of it failed. `mxd continue` takes up a task that has ended.")
                 );
             }
-            answer => (answer?, wish.said),
+            answer => {
+                let answer = answer?;
+                let said = answer["says"].as_str().unwrap_or(wish.said).to_owned();
+                (answer, said)
+            }
         };
         say::answer(scope.json, &answer, || format!("“{}” {said}", task.title));
         Ok(())

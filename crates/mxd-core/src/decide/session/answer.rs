@@ -1,8 +1,9 @@
 //! What the model answered, or why it did not.
 
+use super::bill::{self, Reported};
 use super::compact;
 use super::input::{Answer, AnswerItem, Cost, Failure};
-use super::money::{self, Settling};
+use super::money;
 use super::next;
 use super::place::{self, Place};
 use super::route;
@@ -13,7 +14,7 @@ use crate::event::body::{
     ToolCall, TurnEnded, TurnPurpose, Usage,
 };
 use crate::message::{Compact, NoticeTopic};
-use crate::session::{FAILED, FAILING, fingerprint};
+use crate::session::{EXCEEDED, FAILED, FAILING, fingerprint};
 use crate::time::Millis;
 
 pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Refusal> {
@@ -27,6 +28,7 @@ pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Re
     }
     let Answer { items, stop, model, usage, cost, .. } = answer;
     let summarising = asking.purpose == TurnPurpose::Summary;
+    let bytes = written_bytes(&items);
     let made: Vec<ToolCall> = items.iter().filter_map(AnswerItem::call).cloned().collect();
     let written = match asking.purpose {
         // Nobody has read half a summary.
@@ -36,7 +38,7 @@ pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Re
         TurnPurpose::Work => write_down(turn, items),
     };
     let ended = if broken_off { StopReason::Cancelled } else { stop.clone() };
-    end_turn_with(turn, Ending { stop: ended, model, usage, cost }, written);
+    end_turn_with(turn, Ending { stop: ended, model, usage, cost, written: bytes }, written);
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }
@@ -56,6 +58,8 @@ pub(super) struct Ending {
     pub(super) model: Option<String>,
     pub(super) usage: Usage,
     pub(super) cost: Cost,
+    /// Bytes that the model wrote, whatever becomes of them.
+    pub(super) written: u64,
 }
 
 /// A model call has ended, and nothing of what it said stays in the conversation.
@@ -64,17 +68,30 @@ pub(super) fn end_turn(turn: &mut Turn<'_, '_>, ending: Ending) {
 }
 
 fn end_turn_with(turn: &mut Turn<'_, '_>, ending: Ending, written: Written) {
-    let Ending { stop, model, usage, cost } = ending;
+    let Ending { stop, model, usage, cost, written: bytes } = ending;
+    let bill = bill::of_call(turn, &Reported { usage, cost, written: bytes });
+    let (usage, settling) = (bill.usage, bill.settling());
     // What was said before the usage was known, or without it ever being known, is not in it.
-    let is_counted = usage != Usage::default() && stop != StopReason::Cancelled;
+    let is_known = usage != Usage::default() && bill.fault.is_none();
+    let is_counted = is_known && stop != StopReason::Cancelled;
     let answer_bytes = if is_counted { 0 } else { u64::try_from(written.bytes).unwrap_or(u64::MAX) };
-    let (cost_usd, cost_unknown, settling) = match cost {
-        Cost::Known(cost) => (cost, false, Settling::Cost(cost)),
-        Cost::Unknown => (money::reserved(turn), true, Settling::All),
-    };
-    let calls = written.calls;
-    turn.emit(TurnEnded { stop_reason: stop, model, usage, cost_usd, cost_unknown, answer_bytes, calls });
+    turn.emit(TurnEnded {
+        stop_reason: stop,
+        model,
+        usage,
+        cost_usd: bill.cost_usd,
+        cost_unknown: bill.cost_unknown,
+        usage_fault: bill.fault,
+        answer_bytes,
+        calls: written.calls,
+    });
     money::settle(turn, settling);
+}
+
+/// How much the model wrote, to be compared with what is billed for it.
+pub(super) fn written_bytes(items: &[AnswerItem]) -> u64 {
+    let bytes = items.iter().map(AnswerItem::bytes).fold(0, usize::saturating_add);
+    u64::try_from(bytes).unwrap_or(u64::MAX)
 }
 
 /// What was written down of an answer.
@@ -136,15 +153,27 @@ fn without_calls(turn: &mut Turn<'_, '_>, stop: StopReason) -> Result<(), Refusa
             turn.effect(Effect::Wake { task: turn.task });
             Ok(())
         }
-        StopReason::Other(reason) if reason == "model_context_window_exceeded" => {
-            wish_for_summary(turn);
-            Ok(())
-        }
+        StopReason::Other(reason) if reason == EXCEEDED => exceeded(turn),
         StopReason::EndTurn | StopReason::ToolUse | StopReason::Cancelled | StopReason::Other(_) => {
             turn.rest(RestReason::EndTurn);
             at_rest(turn)
         }
     }
+}
+
+/// The model says that its window is exceeded: a summary may help, but one after the other helps nobody.
+fn exceeded(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    let most = turn.plan.limits.summaries_in_vain;
+    if turn.session.streak.exceeded <= most {
+        wish_for_summary(turn);
+        return Ok(());
+    }
+    let why = format!("its model says that its context window is exceeded, also after {most} summaries");
+    let advice = "Use a model with a larger window, or clear the conversation.".to_owned();
+    turn.error("context", why.clone(), Some(advice));
+    turn.rest(RestReason::Failed);
+    turn.read_on();
+    turn.tell_above(&why)
 }
 
 /// An agent that waits for nothing is reminded of it; if that does not help, the task above is told.
@@ -204,7 +233,7 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
     if !broken_off {
         turn.error(&failure.class, failure.message, failure.advice);
     }
-    end_turn(turn, Ending { stop: stop_reason, model: None, usage, cost });
+    end_turn(turn, Ending { stop: stop_reason, model: None, usage, cost, written: 0 });
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }
@@ -213,7 +242,8 @@ pub(super) fn failed(turn: &mut Turn<'_, '_>, failure: Failure) -> Result<(), Re
         return Ok(());
     }
     turn.rest(RestReason::Failed);
-    if failure.too_long && !summarising {
+    // What was summarised just now cannot be summarised again.
+    if failure.too_long && !summarising && turn.session.context.answers > 0 {
         wish_for_summary(turn);
         return Ok(());
     }
@@ -257,7 +287,8 @@ pub(super) fn retry(turn: &mut Turn<'_, '_>, failed: u64) -> Result<(), Refusal>
 pub(super) fn lost(turn: &mut Turn<'_, '_>) {
     let summarising = turn.session.asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
     let usage = Usage::default();
-    end_turn(turn, Ending { stop: StopReason::Cancelled, model: None, usage, cost: Cost::Unknown });
+    let (stop, cost) = (StopReason::Cancelled, Cost::Unknown);
+    end_turn(turn, Ending { stop, model: None, usage, cost, written: 0 });
     if summarising {
         turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     }

@@ -1,6 +1,7 @@
 //! What is owed after the daemon started again, read from the shape of the log.
 
 use super::answer;
+use super::attempt;
 use super::host;
 use super::leave;
 use super::next;
@@ -17,7 +18,7 @@ use crate::time::Millis;
 pub(super) fn boot(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     leave::resume(turn);
     lose_background(turn);
-    resume_call(turn);
+    resume_call(turn)?;
     sample::lose_all(turn);
     lose_tool_calls(turn);
     question::withdraw_all(turn);
@@ -75,16 +76,15 @@ fn lose_background(turn: &mut Turn<'_, '_>) {
 }
 
 /// A model call whose answer was lost is made again, unless it had been broken off.
-fn resume_call(turn: &mut Turn<'_, '_>) {
+fn resume_call(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     let Some(asking) = turn.session.asking else {
-        return;
+        return Ok(());
     };
     if turn.session.interrupted || turn.is_stopped() || !turn.works() {
         answer::lost(turn);
-    } else {
-        let (task, purpose) = (turn.task, asking.purpose);
-        turn.effect(Effect::CallModel { task, turn: asking.turn, purpose });
+        return Ok(());
     }
+    attempt::resume(turn, asking)
 }
 
 /// A tool call into the outside world is never run again: nobody knows how far it got. What is decided in this core is

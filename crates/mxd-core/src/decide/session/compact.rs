@@ -78,7 +78,7 @@ fn wishes(turn: &Turn<'_, '_>) -> Reading {
 pub(super) fn begin(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     let (wishes, over) = (wishes(turn), next::end_of_waiting(turn));
     let more = wishes.load.and(over.load()).and(Load::text(text::INSTRUCTION.len()));
-    let Money::SetAside(amount) = money::set_aside(turn, more)? else {
+    let Money::SetAside(allowance) = money::set_aside(turn, more)? else {
         return Ok(());
     };
     if place::take(turn) == Place::None {
@@ -95,7 +95,7 @@ pub(super) fn begin(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
     }
     turn.emit(CompactStarted { resting });
     turn.emit(SummarizationRequest { instruction: text::INSTRUCTION.to_owned() });
-    next::start(turn, TurnPurpose::Summary, amount);
+    next::start(turn, TurnPurpose::Summary, allowance);
     Ok(())
 }
 
@@ -153,10 +153,9 @@ pub(super) fn summarised(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), 
     };
     let was_resting = turn.session.resting_before;
     let saved_tokens = turn.session.context.tokens;
-    answer::end_turn(
-        turn,
-        Ending { stop: answer.stop, model: answer.model, usage: answer.usage, cost: answer.cost },
-    );
+    let Answer { items, stop, model, usage, cost, .. } = answer;
+    let written = answer::written_bytes(&items);
+    answer::end_turn(turn, Ending { stop, model, usage, cost, written });
     turn.emit(CompactMarker { checkpoint: refreshed.checkpoint, saved_tokens });
     turn.emit(CacheBreak { reason: CacheBreakReason::Compaction });
     turn.emit(refreshed.config);

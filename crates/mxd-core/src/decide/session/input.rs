@@ -40,6 +40,8 @@ pub enum SessionOp {
     Answered(Answer),
     /// The model could not be asked.
     Failed(Failure),
+    /// A request of the running model call failed, and another one is to follow.
+    AttemptFailed(FailedAttempt),
     /// The settings name another model than the one that was to be asked, and nothing was sent.
     Refitted {
         /// The last turn that was begun.
@@ -202,6 +204,20 @@ pub enum Cost {
     Known(Usd),
     /// Its provider did not say.
     Unknown,
+    /// The answer was cut after it began. What was reported until then is not the last word.
+    Cut {
+        /// What the usage reported until then costs.
+        reported: Usd,
+        /// Bytes that the model had written by then, as far as they can be read.
+        bytes: u64,
+    },
+    /// What was reported cannot be.
+    Impossible {
+        /// What the numbers cost, as far as there are any.
+        reported: Usd,
+        /// What is wrong with them.
+        fault: &'static str,
+    },
 }
 
 /// A piece of an answer.
@@ -224,7 +240,7 @@ pub enum AnswerItem {
 
 impl AnswerItem {
     /// The bytes that stand in the conversation for it.
-    pub(super) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         match self {
             Self::Text(text) => text.len(),
             Self::Thinking(thinking) => {
@@ -278,6 +294,21 @@ pub struct Failure {
     pub cost: Cost,
 }
 
+/// A request of a model call that failed while the call goes on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedAttempt {
+    /// Which call of its task.
+    pub turn: u64,
+    /// What happened.
+    pub message: String,
+    /// What kind of failure it is.
+    pub class: String,
+    /// What it used all the same.
+    pub usage: Usage,
+    /// What that cost.
+    pub cost: Cost,
+}
+
 /// Something that a model is to write for a tool server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sample {
@@ -302,6 +333,8 @@ pub struct Sampled {
     pub usage: Usage,
     /// What that cost.
     pub cost: Cost,
+    /// Bytes that it wrote.
+    pub written: u64,
 }
 
 /// What a tool call came to.

@@ -4,6 +4,8 @@
 //! the state alone, so it is asked after a crash as it is asked at any other time.
 
 mod answer;
+mod attempt;
+mod bill;
 mod boot;
 mod compact;
 mod finish;
@@ -26,8 +28,8 @@ mod tree_tool;
 mod turn;
 
 pub use self::input::{
-    Answer, AnswerItem, Check, Checked, Cost, Failure, Launched, Refreshed, Sample, Sampled, SessionOp,
-    Settled,
+    Answer, AnswerItem, Check, Checked, Cost, FailedAttempt, Failure, Launched, Refreshed, Sample, Sampled,
+    SessionOp, Settled,
 };
 pub(super) use self::place::call_queued;
 use self::turn::Turn;
@@ -84,6 +86,7 @@ pub(super) fn decide(plan: &mut Plan<'_>, task: TaskId, op: SessionOp) -> Result
         SessionOp::WorktreeKept { path, message } => leave::kept(&mut turn, (&path, message)),
         SessionOp::Answered(answer) => answer::answered(&mut turn, answer),
         SessionOp::Failed(failure) => answer::failed(&mut turn, failure),
+        SessionOp::AttemptFailed(attempt) => attempt::failed(&mut turn, attempt),
         SessionOp::Refitted { turn: number, config } => refit::refitted(&mut turn, (number, config)),
         SessionOp::Counted { tokens } => compact::counted(&mut turn, Ok(tokens)),
         SessionOp::NotCounted { message } => compact::counted(&mut turn, Err(message)),

@@ -3,60 +3,43 @@
 use super::turn::Turn;
 use crate::decide::{Actor, Effect, Refusal};
 use crate::event::body::{
-    BudgetExceeded, BudgetGranted, BudgetRefunded, BudgetSettled, BudgetWarning, RestReason, Terms,
+    BudgetExceeded, BudgetGranted, BudgetRefunded, BudgetReserved, BudgetSettled, BudgetWarning, RestReason,
 };
 use crate::id::{ReservationId, TaskId};
 use crate::message::NoticeTopic;
 use crate::money::Usd;
+pub(super) use crate::price::Allowance;
+use crate::price::{self, Fit};
 use crate::session::Load;
 use crate::state::Reservation;
 
 /// Whether the next model call can be paid.
 pub(super) enum Money {
     /// This much is to be set aside for it.
-    SetAside(Usd),
+    SetAside(Allowance),
     /// It cannot.
     Short,
 }
 
 /// Part of a budget, in hundredths, from which on its agent is warned.
 const WARNING: u64 = 80;
-/// Prices are of so many tokens.
-const TOKENS_PER_PRICE: u128 = 1_000_000;
 
-/// Looks whether the next call can be paid, whatever it comes to; if not, the agent comes to rest. `more` is what the
-/// model reads besides what it has read.
+/// Looks whether the next call can be paid, whatever it comes to; if not, the agent comes to rest. When only a short answer
+/// can be paid, it is asked for one. `more` is what the model reads besides what it has read.
 pub(super) fn set_aside(turn: &mut Turn<'_, '_>, more: Load) -> Result<Money, Refusal> {
-    let Some(owner) = turn.plan.state.budget_owner(turn.task) else {
-        return Ok(Money::SetAside(worst_case(turn, more).unwrap_or(Usd::ZERO)));
+    let Some(owner) = turn.plan.state.budget_owner(turn.task).map(|owner| owner.id) else {
+        return Ok(Money::SetAside(unlimited(turn, more)));
     };
-    let left = left(turn, owner.id);
-    let warning = warning(turn, owner.id);
-    let told = Load::text(warning.as_ref().map_or(0, |warning| warning.warning.len()));
-    let wanted = worst_case(turn, more.and(told));
-    if let Some(amount) = wanted.filter(|amount| *amount <= left) {
-        if let Some(warning) = warning {
-            turn.emit(warning);
-        }
-        return Ok(Money::SetAside(amount));
+    if let Some(warning) = warning(turn, owner, fit(turn, owner, more).as_ref()) {
+        turn.emit(warning);
     }
-    // Told once: every further message would say the same again.
-    if turn.session.rest != Some(RestReason::Spent) {
-        let fields = owner.task().ok_or(Refusal::NotATask { task: owner.id, wanted: "have a budget" })?;
-        let budget_usd = fields.budget_usd.unwrap_or(Usd::ZERO);
-        turn.emit(BudgetExceeded { title: owner.title.clone(), cost_usd: fields.spent_usd, budget_usd });
-        turn.rest(RestReason::Spent);
-        let why = match wanted {
-            Some(wanted) => {
-                format!("its next model call may cost {wanted}, and {left} of its budget is left")
-            }
-            None => "it has a budget, and what its model costs is not known".to_owned(),
-        };
-        turn.tell_above(&why)?;
+    // With the warning, which is read as well.
+    match fit(turn, owner, more) {
+        Some(Fit::Whole(allowance) | Fit::Shortened(allowance)) => Ok(Money::SetAside(allowance)),
+        Some(Fit::None(wanted)) => short(turn, owner, Some(wanted)),
+        None => short(turn, owner, None),
     }
-    Ok(Money::Short)
 }
-
 /// What a task has left of its own budget, after what this decision settles.
 pub(super) fn left(turn: &Turn<'_, '_>, owner: TaskId) -> Usd {
     let left = turn.plan.state.remaining(owner).unwrap_or(Usd::ZERO);
@@ -67,11 +50,59 @@ pub(super) fn left(turn: &Turn<'_, '_>, owner: TaskId) -> Usd {
     })
 }
 
-/// What the next call costs at the very most; none when the prices are not known.
-fn worst_case(turn: &Turn<'_, '_>, more: Load) -> Option<Usd> {
-    let (terms, mut context) = (turn.session.terms?, turn.session.context);
+/// Tokens that the next call reads at the very most.
+fn read(turn: &Turn<'_, '_>, more: Load) -> u64 {
+    let mut context = turn.session.context;
     context.add(more);
-    price(&terms, context.worst(), terms.max_output_tokens)
+    context.worst()
+}
+
+/// How the next call fits into what is left; none when the prices are not known.
+fn fit(turn: &Turn<'_, '_>, owner: TaskId, more: Load) -> Option<Fit> {
+    turn.session.terms.map(|terms| price::fit(&terms, read(turn, more), left(turn, owner)))
+}
+
+/// What the next call may use when nobody set a limit.
+fn unlimited(turn: &Turn<'_, '_>, more: Load) -> Allowance {
+    let Some(terms) = turn.session.terms else {
+        return Allowance { amount: Usd::ZERO, max_output_tokens: None };
+    };
+    let amount = price::most(&terms, read(turn, more), terms.max_output_tokens).unwrap_or(Usd::MAX);
+    Allowance { amount, max_output_tokens: Some(terms.max_output_tokens) }
+}
+
+/// The next call cannot be paid: the agent comes to rest, and that is told once, because every further message would say
+/// the same again.
+fn short(turn: &mut Turn<'_, '_>, owner: TaskId, wanted: Option<Usd>) -> Result<Money, Refusal> {
+    if turn.session.rest == Some(RestReason::Spent) {
+        return Ok(Money::Short);
+    }
+    let node = turn.plan.node(owner)?;
+    let fields = node.task().ok_or(Refusal::NotATask { task: owner, wanted: "have a budget" })?;
+    let (budget_usd, left) = (fields.budget_usd.unwrap_or(Usd::ZERO), left(turn, owner));
+    turn.emit(BudgetExceeded {
+        title: node.title.clone(),
+        cost_usd: spent(turn, owner).unwrap_or(fields.spent_usd),
+        budget_usd,
+        next_call_usd: wanted,
+        left_usd: Some(left),
+    });
+    turn.rest(RestReason::Spent);
+    let why = match wanted {
+        Some(wanted) => {
+            format!("its next model call may cost up to {wanted}, and {left} of its budget is left")
+        }
+        None => "it has a budget, and what its model costs is not known".to_owned(),
+    };
+    turn.tell_above(&why)?;
+    Ok(Money::Short)
+}
+
+/// Sets money aside for a request of the model call.
+pub(super) fn reserve(turn: &mut Turn<'_, '_>, allowance: Allowance) {
+    let id = turn.plan.new_id();
+    let Allowance { amount, max_output_tokens } = allowance;
+    turn.emit(BudgetReserved { id, amount_usd: amount, max_output_tokens });
 }
 
 /// Something that a model is to read besides the conversation of its task, and how much it may write about it.
@@ -83,28 +114,35 @@ pub(super) struct Wanted {
 /// What that costs at the very most; none when the prices are not known.
 pub(super) fn worst_case_of(turn: &Turn<'_, '_>, wanted: &Wanted) -> Option<Usd> {
     let terms = turn.session.terms?;
-    price(&terms, wanted.load.most(), wanted.max_tokens.min(terms.max_output_tokens))
+    price::most(&terms, wanted.load.most(), wanted.max_tokens.min(terms.max_output_tokens))
 }
 
-fn price(terms: &Terms, read: u64, written: u64) -> Option<Usd> {
-    let price = |tokens: u64, usd: Usd| u128::from(tokens) * u128::from(usd.micros());
-    let total = price(read.min(terms.context_window), terms.input_usd) + price(written, terms.output_usd);
-    Usd::from_micros(u64::try_from(total.div_ceil(TOKENS_PER_PRICE)).ok()?)
-}
-
-/// What an agent is told when its money runs out: once, and again when it had got more.
-fn warning(turn: &Turn<'_, '_>, owner: TaskId) -> Option<BudgetWarning> {
+/// What was spent of a budget, with what this decision settles.
+fn spent(turn: &Turn<'_, '_>, owner: TaskId) -> Option<Usd> {
     let fields = turn.plan.tree().get(owner)?.task()?;
     let settled = turn.settled.iter().filter(|settled| settled.owner == Some(owner));
-    let spent =
-        settled.fold(fields.spent_usd, |sum, settled| sum.checked_add(settled.cost).unwrap_or(Usd::MAX));
-    let budget = fields.budget_usd.filter(|budget| *budget > Usd::ZERO)?;
+    Some(settled.fold(fields.spent_usd, |sum, settled| sum.checked_add(settled.cost).unwrap_or(Usd::MAX)))
+}
+
+/// What an agent is told when its money runs out: once, and again when it had got more. That is at four fifths of the
+/// budget, and before that when what is left does not pay for a whole answer: nobody is stopped without a warning.
+fn warning(turn: &Turn<'_, '_>, owner: TaskId, fit: Option<&Fit>) -> Option<BudgetWarning> {
+    let spent = spent(turn, owner)?;
+    let budget = turn.plan.tree().get(owner)?.task()?.budget_usd.filter(|budget| *budget > Usd::ZERO)?;
     let told = turn.session.warned_of.is_some_and(|told| budget <= told);
-    if told || spent.micros() < budget.micros() / 100 * WARNING {
+    let is_short = matches!(fit, Some(Fit::Shortened(_) | Fit::None(_)));
+    let told = told || turn.session.rest == Some(RestReason::Spent) && matches!(fit, Some(Fit::None(_)));
+    if told || !is_short && spent.micros() < budget.micros() / 100 * WARNING {
         return None;
     }
+    let shorter = match fit {
+        Some(Fit::Shortened(Allowance { max_output_tokens: Some(tokens), .. })) => {
+            format!(" What is left pays for answers of up to {tokens} tokens: keep them short.")
+        }
+        Some(Fit::Whole(_) | Fit::Shortened(_) | Fit::None(_)) | None => String::new(),
+    };
     let warning = format!(
-        "{spent} of the budget of {budget} is spent. Finish what matters most, commit, and report; \
+        "{spent} of the budget of {budget} is spent.{shorter} Finish what matters most, commit, and report; \
          no model call is made that could exceed it."
     );
     Some(BudgetWarning { warning, budget_usd: Some(budget) })
@@ -129,7 +167,7 @@ pub(super) fn settle_one(turn: &mut Turn<'_, '_>, id: ReservationId, cost: Settl
         Settling::All => (reserved, true),
     };
     turn.emit(BudgetSettled { id, amount_usd: cost, worst_case });
-    turn.settled.push(Settled { owner, reserved, cost });
+    turn.settled.push(Settled { id, owner, reserved, cost });
     if let Some(owner) = owner.filter(|_| cost < reserved) {
         resume(turn, owner, "Money that was set aside for another is free again. Go on.");
     }
@@ -139,12 +177,15 @@ pub(super) fn settle_one(turn: &mut Turn<'_, '_>, id: ReservationId, cost: Settl
 fn for_the_call<'t>(turn: &'t Turn<'_, '_>) -> impl Iterator<Item = (&'t ReservationId, &'t Reservation)> {
     let reservations = turn.plan.state.reservations().iter();
     reservations.filter(|(id, reservation)| {
-        reservation.asker == turn.task && !turn.session.samplings.contains_key(id)
+        reservation.asker == turn.task
+            && !turn.session.samplings.contains_key(id)
+            && !turn.settled.iter().any(|settled| settled.id == **id)
     })
 }
 
 /// A call that this decision settles. The state does not know of it yet.
 pub(super) struct Settled {
+    id: ReservationId,
     owner: Option<TaskId>,
     reserved: Usd,
     cost: Usd,
@@ -159,15 +200,9 @@ pub(super) enum Settling {
     All,
 }
 
-/// What was set aside for the running call.
-pub(super) fn reserved(turn: &Turn<'_, '_>) -> Usd {
-    for_the_call(turn)
-        .fold(Usd::ZERO, |sum, (_, reservation)| sum.checked_add(reservation.amount).unwrap_or(Usd::MAX))
-}
-
-/// What was set aside under this name.
-pub(super) fn reserved_as(turn: &Turn<'_, '_>, id: ReservationId) -> Usd {
-    turn.plan.state.reservations().get(&id).map_or(Usd::ZERO, |reservation| reservation.amount)
+/// What is set aside for the running request of the model call.
+pub(super) fn reserved_for_call(turn: &Turn<'_, '_>) -> Option<Reservation> {
+    for_the_call(turn).next().map(|(_, reservation)| *reservation)
 }
 
 /// Hands back what a task that has ended did not need.

@@ -2,17 +2,14 @@
 
 use super::compact::{self, Dropped, Due};
 use super::launch;
-use super::money::{self, Money};
+use super::money::{self, Allowance, Money};
 use super::place::{self, Place};
 use super::route::Route;
 use super::turn::{Kind, Turn};
 use crate::decide::{Effect, Refusal};
-use crate::event::body::{
-    BudgetReserved, MessagesConsumed, RestReason, ToolCallId, TurnPurpose, TurnStarted,
-};
+use crate::event::body::{MessagesConsumed, RestReason, ToolCallId, TurnPurpose, TurnStarted};
 use crate::id::MessageId;
 use crate::message::{MessageKind, NoticeTopic};
-use crate::money::Usd;
 use crate::prompt::text::{self, Pending, PendingTask};
 use crate::session::{Load, repeated};
 use crate::tree::Status;
@@ -72,7 +69,7 @@ pub(super) fn ask(turn: &mut Turn<'_, '_>, first: Reading) -> Result<(), Refusal
         }
         Due::No => {}
     }
-    let Money::SetAside(amount) = money::set_aside(turn, more)? else {
+    let Money::SetAside(allowance) = money::set_aside(turn, more)? else {
         return Ok(());
     };
     // Asked last: who could not begin anyway keeps nobody waiting.
@@ -83,17 +80,17 @@ pub(super) fn ask(turn: &mut Turn<'_, '_>, first: Reading) -> Result<(), Refusal
     if !reading.ids.is_empty() {
         turn.emit(MessagesConsumed { message_ids: reading.ids });
     }
-    start(turn, TurnPurpose::Work, amount);
+    start(turn, TurnPurpose::Work, allowance);
     Ok(())
 }
 
 /// Writes down that a model call begins, and has it made.
-pub(super) fn start(turn: &mut Turn<'_, '_>, purpose: TurnPurpose, amount: Usd) {
-    let id = turn.plan.new_id();
-    turn.emit(BudgetReserved { id, amount_usd: amount });
+pub(super) fn start(turn: &mut Turn<'_, '_>, purpose: TurnPurpose, allowance: Allowance) {
+    money::reserve(turn, allowance);
     let number = turn.session.life.turns + 1;
     turn.emit(TurnStarted { turn: number, purpose });
-    turn.effect(Effect::CallModel { task: turn.task, turn: number, purpose });
+    let (task, max_output_tokens) = (turn.task, allowance.max_output_tokens);
+    turn.effect(Effect::CallModel { task, turn: number, purpose, max_output_tokens });
 }
 
 /// What the agent reads now: what it has to know first, then the rest in the order in which it came.

@@ -25,7 +25,7 @@ pub(super) fn refitted(
     let summarising = asking.is_some_and(|asking| asking.purpose == TurnPurpose::Summary);
     if asking.is_some() {
         let (stop, usage) = (StopReason::Other(REFITTED.to_owned()), Usage::default());
-        answer::end_turn(turn, Ending { stop, model: None, usage, cost: Cost::Known(Usd::ZERO) });
+        answer::end_turn(turn, Ending { stop, model: None, usage, cost: Cost::Known(Usd::ZERO), written: 0 });
     } else {
         turn.emit(ContextCounted { tokens: turn.session.context.estimate(), by: Counter::Estimate });
     }

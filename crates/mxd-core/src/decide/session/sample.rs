@@ -1,8 +1,9 @@
 //! Servers that have the model of a task write for them: paid from its budget, within limits, and only while it waits for
 //! a call.
 
+use super::bill::{self, Reported};
 use super::input::{Cost, Sample, Sampled};
-use super::money::{self, Settling};
+use super::money;
 use super::route::Route;
 use super::turn::Turn;
 use crate::decide::{Actor, Refusal, text};
@@ -33,7 +34,8 @@ pub(super) fn begin(turn: &mut Turn<'_, '_>, sample: Sample) -> Result<(), Refus
     }
     let Sample { id, server, load, max_tokens } = sample;
     let amount_usd = price(turn, &money::Wanted { load, max_tokens })?;
-    turn.emit(BudgetReserved { id, amount_usd });
+    let max_output_tokens = Some(max_tokens);
+    turn.emit(BudgetReserved { id, amount_usd, max_output_tokens });
     turn.emit(SamplingStarted { id, server, bytes: load.bytes, max_tokens });
     Ok(())
 }
@@ -61,11 +63,11 @@ fn has_running_call(turn: &Turn<'_, '_>) -> bool {
 
 /// The model has written for a server, or could not. Whatever became of the task meanwhile, this is to be paid.
 pub(super) fn end(turn: &mut Turn<'_, '_>, sampled: Sampled) -> Result<(), Refusal> {
-    let Sampled { id, stop, usage, cost } = sampled;
+    let Sampled { id, stop, usage, cost, written } = sampled;
     if !turn.session.samplings.contains_key(&id) {
         return Err(Refusal::Late { task: turn.task, what: "what the model wrote for a server" });
     }
-    ended(turn, id, (stop, usage, cost));
+    ended(turn, id, (stop, Reported { usage, cost, written }));
     // What a task has left is handed back when it is done, and this is left since then.
     if turn.session.rest == Some(RestReason::Done) {
         money::refund(turn);
@@ -77,17 +79,24 @@ pub(super) fn end(turn: &mut Turn<'_, '_>, sampled: Sampled) -> Result<(), Refus
 pub(super) fn lose_all(turn: &mut Turn<'_, '_>) {
     let ids: Vec<ReservationId> = turn.session.samplings.keys().copied().collect();
     for id in ids {
-        ended(turn, id, (StopReason::Cancelled, Usage::default(), Cost::Unknown));
+        let lost = Reported { usage: Usage::default(), cost: Cost::Unknown, written: 0 };
+        ended(turn, id, (StopReason::Cancelled, lost));
     }
 }
 
-fn ended(turn: &mut Turn<'_, '_>, id: ReservationId, (stop, usage, cost): (StopReason, Usage, Cost)) {
+fn ended(turn: &mut Turn<'_, '_>, id: ReservationId, (stop, reported): (StopReason, Reported)) {
     let server = turn.session.samplings.get(&id).cloned().unwrap_or_default();
-    let (cost_usd, cost_unknown, settling) = match cost {
-        Cost::Known(cost) => (cost, false, Settling::Cost(cost)),
-        Cost::Unknown => (money::reserved_as(turn, id), true, Settling::All),
-    };
-    turn.emit(SamplingEnded { id, server, stop_reason: stop, usage, cost_usd, cost_unknown });
+    let bill = bill::of_sampling(turn, id, &reported);
+    let settling = bill.settling();
+    turn.emit(SamplingEnded {
+        id,
+        server,
+        stop_reason: stop,
+        usage: bill.usage,
+        cost_usd: bill.cost_usd,
+        cost_unknown: bill.cost_unknown,
+        usage_fault: bill.fault,
+    });
     money::settle_one(turn, id, settling);
 }
 

@@ -31,6 +31,9 @@ pub struct BudgetReserved {
     pub id: ReservationId,
     /// How much at most.
     pub amount_usd: Usd,
+    /// Tokens that the answer may have at most, where that is known: what is set aside pays for so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u64>,
 }
 
 /// The real cost is known; the rest of what was set aside is free again.
@@ -67,7 +70,7 @@ pub struct BudgetWarning {
     pub budget_usd: Option<Usd>,
 }
 
-/// The task has spent what it had.
+/// The task cannot pay its next model call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetExceeded {
@@ -77,4 +80,10 @@ pub struct BudgetExceeded {
     pub cost_usd: Usd,
     /// What it had.
     pub budget_usd: Usd,
+    /// What the next call may cost at the least, with an answer as short as it can be of use.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_call_usd: Option<Usd>,
+    /// What is left for it: not spent, not handed on, not set aside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_usd: Option<Usd>,
 }

@@ -37,4 +37,7 @@ pub struct SamplingEnded {
     /// Whether nobody said what it cost: then all that was set aside for it counts as spent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cost_unknown: bool,
+    /// What is wrong with the usage that the provider reported, when it cannot be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_fault: Option<String>,
 }

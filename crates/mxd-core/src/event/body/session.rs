@@ -44,12 +44,39 @@ pub struct TurnEnded {
     /// Whether nobody said what it cost: then all that was set aside for it counts as spent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cost_unknown: bool,
+    /// What is wrong with the usage that the provider reported, when it cannot be; `usage` is then what is believed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_fault: Option<String>,
     /// Bytes of its answer that the usage does not count, because it was not told or is not the last word.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub answer_bytes: u64,
     /// The tools it calls, in order; what it wants of them is in the `tool_call` events.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CallMade>,
+}
+
+/// One request of a model call failed. The call goes on with another request, for which money is set aside anew, or ends
+/// with its `turn_ended`. Its cost counts among what the task has spent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AttemptFailed {
+    /// Which model call of its task.
+    pub turn: u64,
+    /// What happened.
+    pub message: String,
+    /// What kind of error it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// What it used.
+    pub usage: Usage,
+    /// What that cost.
+    pub cost_usd: Usd,
+    /// Whether nobody said what it cost: then all that was set aside for it counts as spent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cost_unknown: bool,
+    /// What is wrong with the usage that the provider reported, when it cannot be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage_fault: Option<String>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]

@@ -1,14 +1,18 @@
 //! Money: set aside before a call, settled after it, handed down and back, and never more than there is.
 
 use mxd_core::change::Change;
-use mxd_core::decide::{Actor, Cost, NewTask, Op, Place, Post, Reach, SessionOp, TaskPatch};
+use mxd_core::commit::Commit;
+use mxd_core::decide::{Actor, Cost, Effect, NewTask, Op, Place, Post, Reach, SessionOp, TaskPatch};
 use mxd_core::event::EventBody;
-use mxd_core::event::body::{BlobId, Image, RestReason, StopReason, Usage};
+use mxd_core::event::body::{BlobId, Image, RestReason, StopReason, Terms, Usage};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
+use mxd_core::price::{SHORTEST_USEFUL_OUTPUT, what_money_allows};
 use mxd_core::state::Anomalies;
 
-use super::script::{answer, cents, done, id, malformed, mxd, results, run, settled, text, usd, yields};
+use super::script::{
+    answer, cents, done, id, malformed, mxd, results, run, settled, terms, text, usd, yields,
+};
 use super::stage::{Outcome, Stage};
 use crate::world::message_id;
 
@@ -406,4 +410,100 @@ fn a_warning_comes_again_when_there_was_more_and_that_runs_out_too() {
         }
     }
     assert_eq!(warned, [8, 16], "at 40 of 50 cents, and at 80 of 100");
+}
+
+/// A model that writes long answers: a whole one costs 40 cents, the shortest useful one a little over 5.
+fn long_answers(stage: &mut Stage) {
+    stage.terms = Some(Terms { max_output_tokens: 8_000, ..terms() });
+}
+
+fn allowed_tokens(stage: &Stage) -> Option<u64> {
+    stage.state.reservations().values().next().and_then(|one| one.max_output_tokens)
+}
+
+#[test]
+fn a_small_budget_pays_for_shorter_answers() {
+    let mut stage = Stage::new();
+    long_answers(&mut stage);
+    let task = with(&mut stage, cents(20));
+    let tokens = allowed_tokens(&stage).expect("it is asked");
+    assert!((SHORTEST_USEFUL_OUTPUT..8_000).contains(&tokens), "{tokens}");
+    let asked = stage.work.iter().any(|effect| {
+        matches!(effect, Effect::CallModel { max_output_tokens: Some(asked), .. } if *asked == tokens)
+    });
+    assert!(asked, "the request says so: {:?}", stage.work);
+    let root = stage.root();
+    assert!(left(&stage, root) < cents(1), "as long as the money lasts: {}", left(&stage, root));
+    answers(&mut stage, task, "a", cents(1));
+    stage.returns(task, "a", "fine");
+    assert!(allowed_tokens(&stage).is_some_and(|next| next < tokens), "and shorter with less");
+}
+
+#[test]
+fn no_answer_is_asked_for_that_is_too_short_to_be_of_use() {
+    let mut stage = Stage::new();
+    long_answers(&mut stage);
+    let task = with(&mut stage, cents(5));
+    assert!(!stage.is_asking(task));
+    assert_eq!(stage.rest(task), Some(&RestReason::Spent));
+    let standing = mxd_core::show::standing(&stage.state, task).expect("a task");
+    assert!(
+        standing.why.contains("may cost up to $0.0") && standing.why.contains("$0.05 is left"),
+        "{standing:?}"
+    );
+    assert!(standing.why.contains("grant at least"), "{standing:?}");
+}
+
+#[test]
+fn nobody_is_stopped_without_a_warning_before() {
+    for budget in [1, 5, 7, 10, 20, 45, 60, 100] {
+        let mut stage = Stage::new();
+        long_answers(&mut stage);
+        let root = stage.root();
+        grant(&mut stage, root, cents(budget));
+        let task = stage.worker();
+        for n in 0..40 {
+            if !stage.is_asking(task) {
+                break;
+            }
+            let reserved = reserved(&stage);
+            let cost = if n % 2 == 0 { reserved } else { Usd::from_micros(reserved.micros() / 3).unwrap() };
+            answers(&mut stage, task, &format!("c{n}"), cost);
+            stage.returns(task, &format!("c{n}"), &format!("fine {n}"));
+        }
+        let names: Vec<String> = stage
+            .commits
+            .iter()
+            .flat_map(Commit::events)
+            .filter(|event| event.task == task)
+            .map(|event| event.type_name().to_owned())
+            .collect();
+        let warned = names.iter().position(|name| name == "budget_warning");
+        let stopped = names.iter().position(|name| name == "budget_exceeded");
+        assert!(stopped.is_some() && warned < stopped && warned.is_some(), "{budget} cents: {names:?}");
+    }
+}
+
+#[test]
+fn a_grant_says_what_is_possible_with_it() {
+    let mut stage = Stage::new();
+    long_answers(&mut stage);
+    let task = with(&mut stage, cents(1));
+    let root = stage.root();
+    let says = |stage: &Stage| what_money_allows(&stage.state, task);
+    assert!(says(&stage).contains("grant at least $0.0"), "{}", says(&stage));
+    grant(&mut stage, root, cents(1));
+    assert!(
+        says(&stage).starts_with("has $0.02 left, and its next model call may cost up to"),
+        "{}",
+        says(&stage)
+    );
+    grant(&mut stage, root, cents(10));
+    assert_eq!(says(&stage), "goes on with more money");
+    stage.user(Op::Session { task, op: SessionOp::Stop { reason: None } });
+    let (turn, _) = stage.asked(task);
+    stage.session(task, SessionOp::Answered(answer(turn, Vec::new(), StopReason::Cancelled)));
+    assert!(says(&stage).contains("which pays for a short answer"), "{}", says(&stage));
+    grant(&mut stage, root, usd(1));
+    assert!(says(&stage).ends_with("which pays for its next model call"), "{}", says(&stage));
 }

@@ -1,12 +1,12 @@
 //! Conversations that grow too long are summarised and go on.
 
-use mxd_core::decide::{Actor, Effect, Op, SessionOp};
+use mxd_core::decide::{Actor, Effect, Failure, Op, SessionOp};
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{RestReason, StopReason, Terms, TurnPurpose, Usage};
 use mxd_core::id::TaskId;
 use mxd_core::message::{Compact, Message};
 
-use super::script::{answer, failure, run, summary, text, yields};
+use super::script::{answer, failure, run, summary, text, tool, yields};
 use super::stage::{Outcome, Stage};
 use crate::world::message_id;
 
@@ -263,4 +263,64 @@ fn a_summary_that_failed_is_not_part_of_the_conversation() {
     let root = full(&mut stage);
     let outcome = stage.fails(root);
     assert!(outcome.has("cache_break"), "what asked for it is taken back: {:?}", outcome.names());
+}
+
+/// Answers that say the window is exceeded, with a summary after each, until the agent rests; how many requests were made.
+fn overflow(stage: &mut Stage, task: TaskId) -> u32 {
+    let mut requests = 0;
+    while stage.is_asking(task) {
+        requests += 1;
+        assert!(requests < 50, "it goes on for ever");
+        match purpose(stage, task) {
+            Some(TurnPurpose::Summary) => stage.summarises(task, "what was"),
+            Some(TurnPurpose::Work) | None => {
+                stage.answer(task, vec![text("I was")], StopReason::Other(EXCEEDED.to_owned()))
+            }
+        };
+    }
+    requests
+}
+
+const EXCEEDED: &str = "model_context_window_exceeded";
+
+#[test]
+fn a_window_that_stays_exceeded_after_summaries_stops_the_agent_and_that_is_told() {
+    let mut stage = Stage::new();
+    let task = stage.worker();
+    let most = stage.limits.summaries_in_vain;
+    assert_eq!(overflow(&mut stage, task), 2 * most + 1, "so many summaries, and the answers around them");
+    assert_eq!(stage.rest(task), Some(&RestReason::Failed));
+    let root = stage.root();
+    let told = stage.commits.iter().flat_map(|commit| commit.events()).any(|event| match &event.body {
+        EventBody::Message(posted) if event.task == root => format!("{posted:?}").contains("window"),
+        _ => false,
+    });
+    assert!(told, "the task above is told");
+    stage.say(task, "try again");
+    assert_eq!(overflow(&mut stage, task), 1, "it is tried once more, without another summary");
+}
+
+#[test]
+fn a_turn_that_gets_somewhere_allows_summaries_again() {
+    let mut stage = Stage::new();
+    let task = stage.worker();
+    for n in 0..4 * stage.limits.summaries_in_vain {
+        stage.answer(task, Vec::new(), StopReason::Other(EXCEEDED.to_owned()));
+        stage.summarises(task, "what was");
+        let call = format!("c{n}");
+        stage.calls(task, vec![tool(&call, "bash", &format!(r#"{{"command":"step {n}"}}"#))]);
+        stage.returns(task, &call, "fine");
+        assert!(stage.is_asking(task), "round {n}");
+    }
+}
+
+#[test]
+fn a_conversation_that_is_too_long_right_after_its_summary_is_told_above() {
+    let mut stage = Stage::new();
+    let task = stage.worker();
+    let (turn, _) = stage.asked(task);
+    let outcome =
+        stage.session(task, SessionOp::Failed(Failure { too_long: true, passing: false, ..failure(turn) }));
+    assert_eq!(stage.rest(task), Some(&RestReason::Failed));
+    assert_eq!(outcome.of(stage.root()).count(), 1, "nothing can be summarised, so somebody has to help");
 }

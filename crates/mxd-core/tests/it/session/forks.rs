@@ -7,7 +7,7 @@ use mxd_core::event::body::TurnPurpose;
 use mxd_core::id::TaskId;
 
 use super::conversation;
-use super::script::{mxd, results};
+use super::script::{asks, mxd, results};
 use super::stage::{Outcome, Stage};
 
 fn fork(stage: &mut Stage, who: TaskId, (source, target): (TaskId, TaskId)) -> Outcome {
@@ -50,7 +50,7 @@ fn a_forked_task_starts_with_a_message_and_gets_no_start_of_its_own() {
     assert_eq!(stage.say(child, "you take this").effects[0], Effect::Launch { task: child });
     let outcome = stage.launches(child);
     assert!(!outcome.has("session_config"), "{:?}", outcome.names());
-    assert_eq!(outcome.effects, [Effect::CallModel { task: child, turn: 1, purpose: TurnPurpose::Work }]);
+    assert_eq!(outcome.effects, [asks((child, 1), TurnPurpose::Work)]);
     assert_eq!(stage.open(child), [] as [&str; 0], "the calls of its parent are not its own");
 }
 

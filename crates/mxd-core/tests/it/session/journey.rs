@@ -225,6 +225,7 @@ fn travel() -> (Journey, TaskId, TaskId, TaskId) {
 fn costs(stage: &mut Stage, task: TaskId, (items, stop): (Vec<AnswerItem>, StopReason), price: u64) {
     let (turn, _) = stage.asked(task);
     let answer = Answer { cost: Cost::Known(cents(price)), ..answer(turn, items, stop) };
+    let answer = stage.read(task, answer);
     stage.session(task, SessionOp::Answered(answer));
 }
 

@@ -1,7 +1,9 @@
 //! The session machine from outside: agents, their tools and their users, played on a stage.
 
 mod approvals;
+mod attempts;
 mod audit;
+mod billing;
 mod budgets;
 mod compaction;
 mod conversation;

@@ -7,7 +7,7 @@ use mxd_core::id::TaskId;
 use mxd_core::message::{Compact, Message};
 use mxd_core::money::Usd;
 
-use super::script::{self, cents, run, text, usd};
+use super::script::{self, asks, cents, run, text, usd};
 use super::stage::{Outcome, Stage};
 use crate::world::message_id;
 
@@ -36,7 +36,7 @@ fn nothing_was_sent_and_the_other_model_is_asked_for_its_own_price() {
     let names =
         ["turn_ended", "budget_settled", "cache_break", "session_config", "budget_reserved", "turn_started"];
     assert_eq!(outcome.names(), names);
-    assert_eq!(outcome.effects, [Effect::CallModel { task, turn: 2, purpose: TurnPurpose::Work }]);
+    assert_eq!(outcome.effects, [asks((task, 2), TurnPurpose::Work)]);
     let worst = stage.state.session(task).context().worst();
     assert_eq!(reserved(&stage).micros(), worst * 20 + 1_000 * 50);
     assert_eq!(stage.state.remaining(root).unwrap().micros() + reserved(&stage).micros(), 1_000_000);
@@ -69,7 +69,7 @@ fn a_summary_is_asked_of_the_other_model_and_who_rested_rests_afterwards() {
     let (id, message) = (message_id(1), Message::from(Compact {}));
     stage.user(Op::Report { id, to: root, message });
     let outcome = refit(&mut stage, root);
-    assert_eq!(outcome.effects, [Effect::CallModel { task: root, turn: 3, purpose: TurnPurpose::Summary }]);
+    assert_eq!(outcome.effects, [asks((root, 3), TurnPurpose::Summary)]);
     let outcome = stage.summarises(root, "what was");
     assert!(outcome.has("compact_marker"));
     assert_eq!(stage.rest(root), Some(&RestReason::EndTurn), "nobody asked it to go on");

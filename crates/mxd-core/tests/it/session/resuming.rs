@@ -4,7 +4,7 @@ use mxd_core::decide::{Effect, SessionOp};
 use mxd_core::event::body::{RestReason, TurnPurpose};
 use mxd_core::tree::Status;
 
-use super::script::{answer, done, id, in_background, mxd, results, run, text, yields};
+use super::script::{answer, asks, done, id, in_background, mxd, results, run, text, yields};
 use super::stage::{Played, Stage};
 use crate::world::set;
 
@@ -49,12 +49,16 @@ fn a_thousand_agents_that_wait_cost_nothing() {
 }
 
 #[test]
-fn a_model_call_is_made_again_and_paid_once() {
+fn a_model_call_is_made_again_and_the_lost_one_is_paid_as_well() {
     let mut stage = Stage::new();
     let root = stage.root();
     stage.begin(root);
+    let set_aside = stage.state.reservations().values().next().expect("money is set aside").amount;
     let outcome = stage.crash();
-    assert_eq!(outcome.effects, [Effect::CallModel { task: root, turn: 1, purpose: TurnPurpose::Work }]);
+    assert_eq!(outcome.effects, [asks((root, 1), TurnPurpose::Work)]);
+    assert_eq!(outcome.names(), ["attempt_failed", "budget_settled", "budget_reserved"]);
+    let cost = stage.state.tree().get(root).and_then(|node| node.task()).expect("a task").cost_usd;
+    assert_eq!(cost, set_aside, "nobody knows whether the model had answered");
     assert_eq!(stage.state.reservations().len(), 1);
     stage.ends_turn(root);
     assert_eq!(stage.state.reservations().len(), 0);

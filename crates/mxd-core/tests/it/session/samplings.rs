@@ -24,7 +24,7 @@ fn sample(n: u64) -> SessionOp {
 const WORST: u64 = 15_000;
 
 fn sampled(n: u64, cost: Cost) -> SessionOp {
-    SessionOp::Sampled(Sampled { id: named(n), stop: StopReason::EndTurn, usage: USED, cost })
+    SessionOp::Sampled(Sampled { id: named(n), stop: StopReason::EndTurn, usage: USED, cost, written: 0 })
 }
 
 /// A worker with a budget of its own, in the middle of a call.

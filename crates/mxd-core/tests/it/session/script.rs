@@ -1,7 +1,8 @@
 //! What models, tools and workplaces say when a test plays them.
 
 use mxd_core::decide::{
-    Answer, AnswerItem, Checked, Cost, Effect, Failure, Launched, Op, Refreshed, SessionOp, Settled,
+    Answer, AnswerItem, Checked, Cost, Effect, FailedAttempt, Failure, Launched, Op, Refreshed, SessionOp,
+    Settled,
 };
 use mxd_core::event::EventBody;
 use mxd_core::event::body::{
@@ -168,6 +169,17 @@ pub(crate) fn launched(task: TaskId, is_root: bool, terms: Option<Terms>) -> Lau
     Launched { worktree, config: config(terms), header: "where you are".into(), withheld: Vec::new() }
 }
 
+/// The wish to ask a model that may write as much as it can.
+pub(crate) fn asks((task, turn): (TaskId, u64), purpose: TurnPurpose) -> Effect {
+    Effect::CallModel { task, turn, purpose, max_output_tokens: Some(terms().max_output_tokens) }
+}
+
+/// A request that failed while its call goes on.
+pub(crate) fn attempt(turn: u64, cost: Cost) -> FailedAttempt {
+    let (message, class) = ("the answer was cut".to_owned(), "network".to_owned());
+    FailedAttempt { turn, message, class, usage: Usage::default(), cost }
+}
+
 impl Stage {
     /// Takes the first effect of this kind off the list of work.
     pub(crate) fn take<T>(&mut self, wanted: impl Fn(&Effect) -> Option<T>) -> Option<T> {
@@ -178,16 +190,24 @@ impl Stage {
     /// The model call of a task, which has to be on the list.
     pub(crate) fn asked(&mut self, task: TaskId) -> (u64, TurnPurpose) {
         let call = self.take(|effect| match effect {
-            Effect::CallModel { task: asked, turn, purpose } if *asked == task => Some((*turn, *purpose)),
+            Effect::CallModel { task: asked, turn, purpose, .. } if *asked == task => Some((*turn, *purpose)),
             _ => None,
         });
         call.unwrap_or_else(|| panic!("no model call of {task} in {:?}", self.work))
     }
 
+    /// The same answer with as many tokens read as so long a conversation has at the least.
+    pub(crate) fn read(&self, task: TaskId, answer: Answer) -> Answer {
+        let least = self.state.session(task).context().new.bytes.div_ceil(16);
+        let input_tokens = answer.usage.input_tokens.max(least);
+        Answer { usage: Usage { input_tokens, ..answer.usage }, ..answer }
+    }
+
     /// The model answers.
     pub(crate) fn answer(&mut self, task: TaskId, items: Vec<AnswerItem>, stop: StopReason) -> Outcome {
         let (turn, _) = self.asked(task);
-        self.session(task, SessionOp::Answered(answer(turn, items, stop)))
+        let answer = self.read(task, answer(turn, items, stop));
+        self.session(task, SessionOp::Answered(answer))
     }
 
     /// The model calls tools.
@@ -210,7 +230,7 @@ impl Stage {
     pub(crate) fn summarises(&mut self, task: TaskId, words: &str) -> Outcome {
         let (turn, purpose) = self.asked(task);
         assert_eq!(purpose, TurnPurpose::Summary);
-        let answer = summary(turn, words, self.terms);
+        let answer = self.read(task, summary(turn, words, self.terms));
         self.session(task, SessionOp::Answered(answer))
     }
 

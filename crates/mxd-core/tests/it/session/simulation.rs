@@ -89,6 +89,7 @@ impl Play {
         stage.limits = limits(&mut dice);
         let mut terms = super::script::terms();
         terms.context_window = [6_000, 20_000, 200_000][chosen(&mut dice, 3)];
+        terms.max_output_tokens = [1_000, 8_000][chosen(&mut dice, 2)];
         terms.counts_tokens = dice.below(2) == 0;
         stage.terms = (dice.below(12) > 0).then_some(terms);
         let (jobs, background, samplings, past) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -283,6 +284,7 @@ fn the_lives_reach_what_they_are_to_test() {
         "agent_stopped",
         "approval_given",
         "approval_requested",
+        "attempt_failed",
         "budget_exceeded",
         "budget_granted",
         "budget_refunded",

@@ -6,7 +6,7 @@ use mxd_core::event::body::{RestReason, StopReason, TurnPurpose, Usage};
 use mxd_core::message::{Message, NoticeTopic};
 use mxd_core::tree::Status;
 
-use super::script::{answer, run, text, thought, yields};
+use super::script::{answer, asks, run, text, thought, yields};
 use super::stage::{Outcome, Stage};
 
 /// The topics of the notices in this outcome.
@@ -29,8 +29,7 @@ fn a_message_makes_a_workplace_and_then_asks_the_model() {
     assert_eq!(outcome.effects, [Effect::Launch { task }]);
     assert!(stage.state.inbox(task).wants_agent(), "nothing is read before there is a place to work in");
     let outcome = stage.launches(task);
-    let purpose = TurnPurpose::Work;
-    assert_eq!(outcome.effects, [Effect::CallModel { task, turn: 1, purpose }]);
+    assert_eq!(outcome.effects, [asks((task, 1), TurnPurpose::Work)]);
     assert!(stage.state.inbox(task).is_empty(), "the header and the message are read");
     assert_eq!(stage.status(task), Status::InProgress);
 }

@@ -14,8 +14,8 @@ use std::io;
 use std::path::PathBuf;
 
 pub use conflict::{Conflict, Conflicts, Hunk};
-pub use settings::{SettingsChange, SettingsRule};
 pub use made::find_made;
+pub use settings::{SettingsChange, SettingsRule};
 
 use super::changes::Names;
 use super::errand::{Errand, Ran};

@@ -152,3 +152,24 @@ async fn a_command_in_the_background_outlives_turns_and_its_end_is_told() {
     assert!(stage.project().look(|state| state.session(root).background().is_empty()));
     stage.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_whose_window_stays_exceeded_is_not_asked_for_ever() {
+    let exceeded = || {
+        let mut turn = breaking(speaks("I was about to"));
+        turn["reply"]["stop_reason"] = json!("model_context_window_exceeded");
+        turn
+    };
+    let summary = || speaks("## Current phase\nIn the middle of it.");
+    let turns = vec![exceeded(), summary(), exceeded(), summary(), exceeded()];
+    let stage = Stage::set_with(json!([conversation("Title: Root", turns)]), small_model()).await;
+    let root = stage.root();
+    stage.say(root, "Work.").await;
+    stage.until_rest(root, &RestReason::Failed).await;
+    let said = stage.events().iter().any(|event| match &event.body {
+        EventBody::Error(error) => error.message.contains("window is exceeded, also after 2 summaries"),
+        _ => false,
+    });
+    assert!(said, "{}", stage.story());
+    stage.end().await;
+}

@@ -15,6 +15,7 @@ mod leftovers;
 mod live;
 mod long;
 mod manifests;
+mod money;
 mod neighbours;
 mod network;
 mod other_model;

@@ -1,10 +1,13 @@
 //! Money is neither made nor lost: what was granted is in the accounts, and no account promises more than it has.
 
+use std::collections::BTreeSet;
+
 use mxd_core::change::Change;
 use mxd_core::commit::Commit;
 use mxd_core::event::{Event, EventBody};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
+use mxd_core::price::SHORTEST_USEFUL_OUTPUT;
 use mxd_core::state::State;
 
 #[derive(Default)]
@@ -13,6 +16,8 @@ pub(super) struct Money {
     granted: i128,
     /// Accounts that went with money in them, and the one it came from.
     buried: Vec<(TaskId, TaskId)>,
+    /// Who was warned that its money runs out.
+    warned: BTreeSet<TaskId>,
 }
 
 /// More than any text that the daemon adds to a request by itself.
@@ -42,6 +47,13 @@ impl Money {
                     self.buried.push((event.task, heir.id));
                 }
             }
+            EventBody::BudgetWarning(_) => {
+                self.warned.insert(event.task);
+            }
+            EventBody::BudgetExceeded(stopped) if stopped.budget_usd > Usd::ZERO => {
+                let known = stopped.next_call_usd.is_some();
+                assert!(!known || self.warned.contains(&event.task), "{} was not warned", event.task);
+            }
             EventBody::BudgetSettled(settled) => {
                 let reserved = before.reservations().get(&settled.id).expect("it was set aside");
                 assert!(settled.amount_usd <= reserved.amount, "{settled:?} is more than {reserved:?}");
@@ -70,12 +82,28 @@ impl Money {
             let is_wanted = session.asking().is_some() || session.samplings().contains_key(id);
             assert!(is_wanted, "money is set aside for no call: {reservation:?}");
         }
+        check_booked(commit);
         for event in commit.events() {
             if let EventBody::BudgetExceeded(_) = &event.body {
                 check_exceeded(state, event.task);
             }
         }
     }
+}
+
+/// What was booked for requests is what was taken from what had been set aside for them.
+fn check_booked(commit: &Commit) {
+    let (mut booked, mut settled) = (0, 0);
+    for event in commit.events() {
+        match &event.body {
+            EventBody::TurnEnded(ended) => booked += micros(Some(ended.cost_usd)),
+            EventBody::AttemptFailed(failed) => booked += micros(Some(failed.cost_usd)),
+            EventBody::SamplingEnded(ended) => booked += micros(Some(ended.cost_usd)),
+            EventBody::BudgetSettled(one) => settled += micros(Some(one.amount_usd)),
+            _ => {}
+        }
+    }
+    assert_eq!(booked, settled, "booked and settled: {:?}", commit.events());
 }
 
 /// An agent that has to stop for want of money could not have paid its next call.
@@ -86,7 +114,8 @@ fn check_exceeded(state: &State, task: TaskId) {
     let unread: usize = state.inbox(task).pending().map(|message| message.bytes).sum();
     let read = state.session(task).context().worst() + unread as u64 + OWN_WORDS;
     let read = u128::from(read.min(terms.context_window)) * u128::from(terms.input_usd.micros());
-    let written = u128::from(terms.max_output_tokens) * u128::from(terms.output_usd.micros());
+    let shortest = terms.max_output_tokens.min(SHORTEST_USEFUL_OUTPUT);
+    let written = u128::from(shortest) * u128::from(terms.output_usd.micros());
     let worst = (read + written).div_ceil(1_000_000);
     let left = state.remaining(owner.id).unwrap_or(Usd::ZERO);
     assert!(u128::from(left.micros()) < worst, "{task} stopped with {left} left, and its call costs {worst}");

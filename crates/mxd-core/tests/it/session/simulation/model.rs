@@ -1,6 +1,6 @@
 //! Random models: sensible and silly words, calls of every tool, every way of stopping, and every way of failing.
 
-use mxd_core::decide::{Answer, AnswerItem, Cost, Failure, Sample, Sampled, SessionOp};
+use mxd_core::decide::{Answer, AnswerItem, Cost, FailedAttempt, Failure, Sample, Sampled, SessionOp};
 use mxd_core::event::body::{StopReason, Terms, TurnPurpose, Usage};
 use mxd_core::id::TaskId;
 use mxd_core::money::Usd;
@@ -35,22 +35,52 @@ impl Play {
         SessionOp::Answered(self.priced(task, answer))
     }
 
-    /// An honest bill: no more tokens than there were bytes to read, at the price that was agreed.
+    /// A request of a model call fails, and another one is to follow.
+    pub(super) fn failed_attempt(&mut self, task: TaskId, turn: u64) -> SessionOp {
+        let nothing = (Usage::default(), Cost::Known(Usd::ZERO));
+        let (usage, cost) = if self.one_in(3) { nothing } else { self.bill(task) };
+        SessionOp::AttemptFailed(FailedAttempt { usage, ..script::attempt(turn, cost) })
+    }
+
+    /// A bill, honest or not.
     pub(super) fn priced(&mut self, task: TaskId, answer: Answer) -> Answer {
         let (usage, cost) = self.bill(task);
         Answer { usage, cost, ..answer }
     }
 
     fn bill(&mut self, task: TaskId) -> (Usage, Cost) {
+        let (usage, cost) = self.honest_bill(task);
+        let Cost::Known(reported) = cost else { return (usage, cost) };
+        let lie = [0, 1, 40_000, 50_000_000, u64::MAX][self.below(5)];
+        let paid = Usd::from_micros(lie.min(Usd::MAX.micros())).unwrap_or(Usd::MAX);
+        match self.below(24) {
+            0 => (Usage { output_tokens: lie, ..usage }, Cost::Known(paid)),
+            1 => (Usage { input_tokens: lie, ..usage }, Cost::Known(paid)),
+            2 => {
+                (Usage { cache_read_tokens: lie, ..usage }, Cost::Impossible { reported: paid, fault: "no" })
+            }
+            3 => (Usage::default(), Cost::Cut { reported: Usd::ZERO, bytes: lie }),
+            4 | 5 => (usage, Cost::Cut { reported, bytes: self.dice.below(2_000) }),
+            6 => (Usage { output_tokens: lie, ..usage }, Cost::Cut { reported: paid, bytes: lie }),
+            _ => (usage, cost),
+        }
+    }
+
+    /// No more tokens than there were bytes to read and than it might write, at the price that was agreed.
+    fn honest_bill(&mut self, task: TaskId) -> (Usage, Cost) {
         let session = self.stage.state.session(task);
         let (context, terms) = (session.context(), session.terms());
+        let session_samplings: Vec<_> = session.samplings().keys().copied().collect();
         // Some providers never say what they counted.
         let Some(terms) = terms.filter(|_| !self.one_in(10)) else {
             return (Usage::default(), Cost::Unknown);
         };
         let most = context.worst().min(terms.context_window).max(1);
         let read = if self.one_in(3) { most } else { 1 + self.dice.below(most) };
-        let written = self.dice.below(terms.max_output_tokens + 1);
+        let mut reserved = self.stage.state.reservations().iter();
+        let mine = reserved.find(|(id, one)| one.asker == task && !session_samplings.contains(id));
+        let most = mine.and_then(|(_, one)| one.max_output_tokens).unwrap_or(terms.max_output_tokens);
+        let written = self.dice.below(most + 1);
         let cached = self.dice.below(read + 1);
         let usage = Usage {
             input_tokens: read - cached,
@@ -86,7 +116,7 @@ impl Play {
                 (usage, Cost::Known(price(&terms, read, written)))
             }
         };
-        SessionOp::Sampled(Sampled { id: sample.id, stop, usage, cost })
+        SessionOp::Sampled(Sampled { id: sample.id, stop, usage, cost, written: self.dice.below(9_000) })
     }
 
     /// The user has chosen another model, which nobody has asked yet.

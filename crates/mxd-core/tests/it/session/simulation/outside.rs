@@ -77,11 +77,17 @@ impl Play {
                 let op = self.refitted(turn);
                 self.arrives(task, op);
             }
+            Effect::CallModel { task, turn, .. } if self.one_in(8) => {
+                self.jobs.push(job);
+                let op = self.failed_attempt(task, turn);
+                self.arrives(task, op);
+                self.drop_ended_calls();
+            }
             Effect::CountTokens { task } if self.one_in(6) => {
                 let op = self.refitted(self.stage.state.session(task).life().turns);
                 self.arrives(task, op);
             }
-            Effect::CallModel { task, turn, purpose } => {
+            Effect::CallModel { task, turn, purpose, .. } => {
                 let op = self.model_comes_back(task, (turn, purpose), job.cancelled);
                 self.arrives(task, op);
             }
@@ -115,10 +121,21 @@ impl Play {
         }
     }
 
+    /// Whose next request could not be paid makes none.
+    fn drop_ended_calls(&mut self) {
+        let state = &self.stage.state;
+        self.jobs.retain(|job| match &job.effect {
+            Effect::CallModel { task, turn, .. } => {
+                state.session(*task).asking().is_some_and(|asking| asking.turn == *turn)
+            }
+            _ => true,
+        });
+    }
+
     /// The one way in which nothing goes wrong.
     fn comes_back_well(&mut self, effect: Effect) {
         match effect {
-            Effect::CallModel { task, turn, purpose } => {
+            Effect::CallModel { task, turn, purpose, .. } => {
                 let op = match purpose {
                     TurnPurpose::Work => SessionOp::Answered(
                         self.priced(task, script::answer(turn, vec![text("so be it")], StopReason::EndTurn)),
