@@ -5,6 +5,7 @@
 //! sandbox the attempts must succeed, which shows that they are real.
 
 mod attempt;
+mod calls;
 mod endings;
 mod git;
 mod kernel;
@@ -34,6 +35,7 @@ const FAMILIES: &[&Family] = &[
     &endings::FAMILY,
     &network::FAMILY,
     &kernel::FAMILY,
+    &calls::FAMILY,
     &limits::FAMILY,
 ];
 
