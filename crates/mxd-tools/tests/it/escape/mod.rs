@@ -9,6 +9,7 @@ mod calls;
 mod endings;
 mod git;
 mod kernel;
+mod keys;
 mod limits;
 mod network;
 mod page;
@@ -28,6 +29,7 @@ use scene::Scene;
 /// In the order of the page.
 const FAMILIES: &[&Family] = &[
     &paths::FAMILY,
+    &keys::FAMILY,
     &sharing::FAMILY,
     &git::FAMILY,
     &tricks::FAMILY,

@@ -20,6 +20,7 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 
 use super::attempt::{Attempt, Daemon, Family, Sign};
+use super::keys;
 use crate::farm::{Farm, Hut, SECRET, git};
 
 /// Functions for all scripts: `say` claims success, `sys` asks the kernel directly and ends with its error number, after
@@ -127,9 +128,11 @@ impl Scene {
         for path in ["data/trees/two/secret", "data/scratch/two/tmp/secret", "repo/uncommitted"] {
             farm.write(path, SECRET);
         }
-        for path in ["home/.cargo/bin/tool", "home/.cargo/registry/crate", "home/.cargo/config.toml"] {
+        for path in ["home/.cargo/bin/tool", "home/.cargo/registry/crate"] {
             farm.write(path, "clean\n");
         }
+        farm.write("home/.cargo/config.toml", "# clean\n");
+        keys::lay_out(&farm);
         std::os::unix::fs::symlink(SECRET, farm.at("home/link")).unwrap();
         git(&farm.at("repo"), "config extensions.worktreeConfig true");
         farm.write("precious", "precious\n");
