@@ -7,7 +7,7 @@ use tokio::sync::Mutex;
 
 use super::anchor;
 use super::error::SandboxError;
-use super::groups::Groups;
+use super::groups::{Groups, LimitHits};
 use super::launch::{Child, Command, Outlets, Output, Sandbox};
 use super::level::Level;
 use super::outer;
@@ -65,6 +65,11 @@ impl Cell {
     /// Limits that hold for each process only, not for all of them together, and why.
     pub fn shortfalls(&self) -> &[String] {
         self.shared.groups.missing()
+    }
+
+    /// How often the kernel held all its commands together to a limit so far.
+    pub fn limit_hits(&self) -> LimitHits {
+        self.shared.groups.hits()
     }
 
     /// Starts a command. When this returns, it runs.

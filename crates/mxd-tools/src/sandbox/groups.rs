@@ -35,6 +35,26 @@ pub(super) struct Groups {
     missing: Vec<String>,
 }
 
+/// How often the kernel held all commands of an agent to a limit. Zero where it does not count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LimitHits {
+    /// Processes and threads that were not started, because there were too many.
+    pub refused_processes: u64,
+    /// Processes that were killed, because all together used too much memory.
+    pub killed_for_memory: u64,
+}
+
+impl LimitHits {
+    /// What was added since an earlier count.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            refused_processes: self.refused_processes.saturating_sub(before.refused_processes),
+            killed_for_memory: self.killed_for_memory.saturating_sub(before.killed_for_memory),
+        }
+    }
+}
+
 /// Groups are named after the process that made them.
 const PREFIX: &str = "mxd-";
 
@@ -117,6 +137,18 @@ impl Groups {
     /// The files that take a process in.
     pub(super) fn doors(&self) -> Vec<PathBuf> {
         self.folders.iter().map(|folder| folder.join("cgroup.procs")).collect()
+    }
+
+    /// How often the limits were reached since the groups were made.
+    pub(super) fn hits(&self) -> LimitHits {
+        let sum = |file: &str, name: &str| -> u64 {
+            self.folders.iter().filter_map(|folder| counter(&folder.join(file), name)).sum()
+        };
+        LimitHits {
+            refused_processes: sum("pids.events", "max"),
+            // The two interfaces keep it in different files.
+            killed_for_memory: sum("memory.oom_control", "oom_kill") + sum("memory.events", "oom_kill"),
+        }
     }
 
     /// What is not limited together, and why.
@@ -216,6 +248,12 @@ fn mount_point(mounts: &str, kind: &str, controller: Option<&str>) -> Option<Pat
 
 fn join_paths(mount: &Path, group: &str) -> PathBuf {
     mount.join(group.trim_start_matches('/'))
+}
+
+/// A number from a file with lines of `name number`.
+fn counter(path: &Path, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(path).ok()?;
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok())
 }
 
 fn tell(path: &Path, text: &str) -> Result<(), String> {

@@ -1,10 +1,11 @@
 //! The last stage of a command: lock the door, start it, and end what it leaves behind.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
+use std::sync::mpsc;
 use std::thread;
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -96,22 +97,46 @@ fn supervise(
     nowhere: &Nowhere,
     missing: Vec<String>,
 ) {
-    let child = match thread::scope(|scope| scope.spawn(|| start_job(level, job, stdin)).join()) {
-        Ok(Ok(child)) => child,
-        Ok(Err(report)) => return wire::report(control, &report),
-        Err(_panicked) => return,
+    let (started, command_runs) = mpsc::sync_channel(1);
+    if let Err(error) = watch_the_daemon(control, command_runs) {
+        let what = format!("watching the daemon: {error}");
+        return wire::report(control, &Report::SetUpFailed { what });
+    }
+    let child = match in_a_thread(|| start_job(level, job, stdin)) {
+        Ok(child) => child,
+        Err(report) => return wire::report(control, &report),
     };
     nowhere.hush();
     wire::report(control, &Report::Started { missing });
-    if let Ok(socket) = control.try_clone() {
-        thread::spawn(move || end_with_the_daemon(socket));
-    }
+    let _watcher_lives = started.send(());
     let status = reap_until(child.id());
     end_descendants();
     if let Some(status) = status {
         let report = Report::Ended { code: status.code(), signal: status.signal(), usage: usage() };
         wire::report(control, &report);
     }
+}
+
+/// Watches whether the daemon goes away, from the moment on at which the command runs. The thread is made before: the command
+/// could take all that may be had.
+fn watch_the_daemon(control: &UnixStream, command_runs: mpsc::Receiver<()>) -> io::Result<()> {
+    let socket = control.try_clone()?;
+    let watch = move || {
+        if command_runs.recv().is_ok() {
+            end_with_the_daemon(socket);
+        }
+    };
+    thread::Builder::new().spawn(watch).map(drop)
+}
+
+/// Another command of the agent may have taken all threads, which is no reason to panic.
+fn in_a_thread<T: Send>(work: impl FnOnce() -> Result<T, Report> + Send) -> Result<T, Report> {
+    let failed = |why: String| Report::SetUpFailed { what: format!("a thread for the command: {why}") };
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, work);
+        let thread = thread.map_err(|error| failed(error.to_string()))?;
+        thread.join().unwrap_or_else(|_panicked| Err(failed("it panicked".to_owned())))
+    })
 }
 
 /// Starts the command, one fence further in than this process, whom it could end otherwise. What a thread gives up, it

@@ -40,6 +40,7 @@ mod wire;
 pub use agent::{Agent, Inspection, Repository, Settled, User};
 pub use cell::Cell;
 pub use error::SandboxError;
+pub use groups::LimitHits;
 pub use launch::{Child, Command, End, Exit, Input, Launcher, Output, Sandbox};
 pub use level::{Level, Mode};
 pub use policy::{Limits, Network, Overlay, Policy, StandIn};

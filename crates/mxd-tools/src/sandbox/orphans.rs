@@ -6,27 +6,45 @@ use std::fs;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
 
-/// Kills what is left. Each process is stopped before any is killed, so that none can start another meanwhile.
+/// Kills what is left, and waits until it is gone.
+///
+/// A process that is forking when it is killed may still finish that, and its child is nobody's until the process has ended
+/// and the child becomes one of ours. So each end is a reason to look again.
 pub(super) fn end_descendants() {
+    let mut killed = HashSet::new();
     loop {
-        let mut stopped = HashSet::new();
-        loop {
-            let fresh: Vec<Pid> = descendants().into_iter().filter(|pid| !stopped.contains(pid)).collect();
-            if fresh.is_empty() {
-                break;
-            }
-            for pid in fresh {
-                let _gone_already = kill_process(pid, Signal::STOP);
-                stopped.insert(pid);
-            }
+        kill_all(&mut killed);
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, _status))) => forget_ended(pid, &mut killed),
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(_no_child_is_left) => return,
         }
-        for &pid in &stopped {
-            let _gone_already = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Kills all that were not killed before. Each process is stopped before any is killed, so that few start another meanwhile.
+fn kill_all(killed: &mut HashSet<Pid>) {
+    let mut stopped = Vec::new();
+    loop {
+        let fresh: Vec<Pid> = descendants().into_iter().filter(|pid| killed.insert(*pid)).collect();
+        if fresh.is_empty() {
+            break;
         }
-        while let Ok(_) | Err(Errno::INTR) = wait(WaitOptions::empty()) {}
-        if stopped.is_empty() {
-            return;
+        for &pid in &fresh {
+            let _gone_already = kill_process(pid, Signal::STOP);
         }
+        stopped.extend(fresh);
+    }
+    for pid in stopped {
+        let _gone_already = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// The numbers of processes that have ended come again, and name others then.
+fn forget_ended(first: Pid, killed: &mut HashSet<Pid>) {
+    killed.remove(&first);
+    while let Ok(Some((pid, _status))) = wait(WaitOptions::NOHANG) {
+        killed.remove(&pid);
     }
 }
 

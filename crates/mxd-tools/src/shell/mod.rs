@@ -7,6 +7,7 @@
 mod cwd;
 mod end;
 mod foreground;
+mod limit_notes;
 pub mod limits;
 mod live;
 mod output;

@@ -11,13 +11,14 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::cwd;
 use super::foreground::Foreground;
+use super::limit_notes;
 use super::live::{CallId, Feed, Watcher};
 use super::output::{Sink, Window};
 use super::processes::{Processes, Shared};
 use super::run::pump;
 use super::table::{Ended, Place, Running, file_name, name};
 use crate::kept::Kept;
-use crate::sandbox::{Child, Command, Output, SandboxError};
+use crate::sandbox::{Cell, Child, Command, LimitHits, Output, SandboxError};
 use crate::scope::Scope;
 
 /// Why a command was not started.
@@ -135,6 +136,7 @@ impl Processes {
             args: vec!["-c".to_owned(), order.command.to_owned()],
             ..command
         };
+        let hits_before = scope.cell.limit_hits();
         let child = tokio::select! {
             biased;
             () = order.cancel.cancelled() => return Err(StartError::Cancelled),
@@ -143,7 +145,7 @@ impl Processes {
             spawned = scope.cell.spawn(command.clone()) => spawned?,
         };
         scope.cell.expect_another(&command);
-        Ok(admitted.run(child))
+        Ok(admitted.run(child, scope.cell.clone(), hits_before))
     }
 }
 
@@ -175,12 +177,16 @@ impl Drop for Reservation {
 
 impl Admitted {
     /// Lets the command live in a task of its own.
-    fn run(self, child: Child) -> Started {
+    fn run(self, child: Child, cell: Cell, hits_before: LimitHits) -> Started {
         let Self { started, mut sink, tell, mut place } = self;
         place.used = true;
         let (shared, number, kill) = (Arc::clone(&place.shared), started.number, started.kill.clone());
         place.shared.tasks.spawn(async move {
             let ending = pump(child, &mut sink, &kill).await;
+            let hits = cell.limit_hits().since(hits_before);
+            for note in limit_notes::notes(&cell.policy().limits, &ending, hits) {
+                sink.push(format!("\n[{note}]\n").as_bytes()).await;
+            }
             let output = sink.finish().await;
             shared.end(number, Ended { ending, output }, &tell);
         });

@@ -23,6 +23,7 @@ mod python;
 mod race;
 mod read_file;
 mod real_work;
+mod resource_attacks;
 mod results;
 mod scene;
 mod schema;

@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use mxd_core::time::Millis;
@@ -142,4 +143,119 @@ async fn pytest_runs() {
         assert!(inside.contains("1 failed, 2 passed"), "{inside}");
         assert_eq!(inside, outside, "level {}", farm.level());
     }
+}
+
+/// Fails with what to install when a program of the machine is missing: a skipped proof is none.
+fn require(program: &str, version: &str, debian_package: &str) {
+    let mut command = Command::new(program);
+    command.arg(version);
+    python::run(&mut command, &format!("install {program} (on Debian: apt install {debian_package})"));
+}
+
+/// Runs a script at both levels and without a sandbox: it prints the same everywhere.
+async fn same_everywhere(script: &str, expected: &str) {
+    for mode in [Mode::Full, Mode::Landlock] {
+        let farm = Farm::new(mode).await;
+        let inside = farm.hut(&farm.agent("one")).run(script).await;
+        let outside = farm.hut(&farm.agent("two")).run_outside(script);
+        assert_eq!(outside.text, expected, "outside: {outside:?}");
+        assert_eq!(inside.text, expected, "level {}: {inside:?}", farm.level());
+    }
+}
+
+/// A program that uses threads, a server, a process and the list of network devices, and its test.
+const GO: &str = r#"set -e
+    printf 'module example.org/app\n\ngo 1.18\n' > go.mod
+    cat > main.go <<'END'
+package main
+
+import ("fmt"; "net"; "os/exec")
+
+func Twice(x int) int { return x * 2 }
+
+func main() {
+    listener, err := net.Listen("tcp", "127.0.0.1:0")
+    fmt.Println(Twice(21), err)
+    go func() { caller, _ := listener.Accept(); caller.Write([]byte("hello")); caller.Close() }()
+    caller, err := net.Dial("tcp", listener.Addr().String())
+    if err != nil { fmt.Println(err) } else { text := make([]byte, 5); caller.Read(text); fmt.Println(string(text)) }
+    said, err := exec.Command("echo", "said").Output()
+    fmt.Print(string(said))
+}
+END
+    printf 'package main\n\nimport "testing"\n\nfunc TestTwice(t *testing.T) { if Twice(2) != 4 { t.Fatal() } }\n' > main_test.go
+    export GOTOOLCHAIN=local GOFLAGS=-mod=mod GOCACHE="$TMPDIR/go-cache"
+    go build -o app . 2>&1
+    go test -count=1 . 2>&1 | cut -f 1,2"#;
+
+#[tokio::test]
+async fn go_builds_tests_and_its_programs_run() {
+    require("go", "version", "golang-go");
+    let built = "ok  \texample.org/app\n";
+    same_everywhere(GO, built).await;
+    // Without a network of its own a program may not listen: the level says so in its table.
+    let farm = Farm::new(Mode::Full).await;
+    let ran = farm.hut(&farm.agent("one")).run(&format!("{GO}\n./app")).await.ok();
+    assert_eq!(ran, format!("{built}42 <nil>\nhello\nsaid\n"));
+}
+
+/// A program that uses threads, a process, and watches a folder; and a project of maven's that needs no plugin.
+const JAVA: &str = r#"set -e
+    cat > Main.java <<'END'
+import java.nio.file.*;
+import java.util.concurrent.*;
+public class Main {
+    public static void main(String[] none) throws Exception {
+        ExecutorService pool = Executors.newFixedThreadPool(4);
+        System.out.println(pool.submit(() -> 42).get());
+        pool.shutdown();
+        Process process = new ProcessBuilder("echo", "said").start();
+        System.out.print(new String(process.getInputStream().readAllBytes()));
+        WatchService watch = FileSystems.getDefault().newWatchService();
+        Path.of(".").register(watch, StandardWatchEventKinds.ENTRY_CREATE);
+        Files.writeString(Path.of("made"), "text");
+        System.out.println(watch.take().pollEvents().get(0).context());
+    }
+}
+END
+    javac Main.java
+    java Main
+    printf '<project><modelVersion>4.0.0</modelVersion><groupId>a</groupId><artifactId>b</artifactId><version>1</version><packaging>pom</packaging></project>' > pom.xml
+    # Java takes the home folder from the list of users, where the one of this test is not.
+    export MAVEN_OPTS="-Duser.home=$HOME"
+    mvn --offline --batch-mode validate > log 2>&1 || cat log
+    grep -o 'BUILD SUCCESS' log
+    rm made"#;
+
+#[tokio::test]
+async fn java_and_maven_build_and_run() {
+    require("javac", "-version", "default-jdk");
+    require("mvn", "--version", "maven");
+    same_everywhere(JAVA, "42\nsaid\nmade\nBUILD SUCCESS\n").await;
+}
+
+/// A program in C, built by make, stopped by a debugger at a line, and watched by a tracer.
+const DEBUGGERS: &str = r#"set -e
+    printf '#include <stdio.h>\nstatic int twice(int x) { return x * 2; }\nint main(void) { printf("%%d\\n", twice(21)); return 0; }\n' > main.c
+    printf 'main: main.c\n\tgcc -g -O0 -o main main.c\n' > Makefile
+    make --silent -j 2
+    ./main
+    gdb -nx -batch -ex 'break twice' -ex run -ex 'print x' -ex continue ./main 2>/dev/null | grep -E '^\$1 =|exited normally' | sed 's/(process [0-9]*)/(process)/'
+    strace -f -e trace=write -o trace ./main
+    grep -o 'write(1, "42' trace
+    attached() { grep -q '^TracerPid:[[:space:]]*[1-9]' /proc/$1/status; }
+    sleep 60 & strace -p $! -o attached 2>/dev/null & until attached $(jobs -p | head -1); do :; done; kill %1; wait || true
+    grep -o 'killed by SIGTERM' attached"#;
+
+#[tokio::test]
+async fn make_gdb_and_strace_work_on_programs_of_the_same_command() {
+    require("gcc", "--version", "gcc");
+    require("make", "--version", "make");
+    require("gdb", "--version", "gdb");
+    require("strace", "--version", "strace");
+    same_everywhere(
+        DEBUGGERS,
+        "42\n$1 = 21\n[Inferior 1 (process) exited normally]\n42\nwrite(1, \"42\nkilled by SIGTERM\n",
+    )
+    .await;
 }

@@ -9,7 +9,7 @@ use mxd_tools::builtin::{Context, background, bash};
 use mxd_tools::confine::Files;
 use mxd_tools::kept::Kept;
 use mxd_tools::outcome::{Outcome, Part};
-use mxd_tools::sandbox::{Mode, Policy, Sandbox, StandIn};
+use mxd_tools::sandbox::{Limits, Mode, Policy, Sandbox, StandIn};
 use mxd_tools::scope::{Access, Scope};
 use mxd_tools::secrets::Secrets;
 use mxd_tools::shell::{CallId, Processes, Watcher};
@@ -35,6 +35,15 @@ impl Scene {
     }
 
     pub(crate) async fn with(mode: Mode, secrets: &[(&str, &str)]) -> Self {
+        Self::build(mode, secrets, Limits::default()).await
+    }
+
+    /// With limits that a test can reach.
+    pub(crate) async fn limited(mode: Mode, limits: Limits) -> Self {
+        Self::build(mode, &[], limits).await
+    }
+
+    async fn build(mode: Mode, secrets: &[(&str, &str)], limits: Limits) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let (worktree, scratch) = (root.join("worktree"), root.join("scratch"));
@@ -49,6 +58,7 @@ impl Scene {
             read: system.to_vec(),
             write: vec![worktree.clone()],
             stand_ins: vec![own_tmp],
+            limits,
             ..Policy::default()
         };
         processes.allow(&mut policy);

@@ -1,8 +1,10 @@
 //! What an agent's commands are given: its own worktree, the tools of the machine, and nothing of the user's.
 
+mod credentials;
 mod environment;
 mod inspection;
 mod repository;
+mod settings;
 mod toolchains;
 
 pub use environment::User;
@@ -128,8 +130,10 @@ impl Agent {
     }
 
     fn give_tools(&self, scratch: &Path, policy: &mut Policy) -> io::Result<()> {
-        policy.read.extend(toolchains::programs(&self.user));
-        policy.read.extend(toolchains::clean_settings(&self.user.home));
+        let programs = toolchains::programs(&self.user);
+        policy.hide.extend(credentials::hidden(&self.user, &programs));
+        policy.read.extend(programs);
+        policy.read.extend(settings::shown(&self.user.home));
         for overlay in toolchains::caches(&self.user, &scratch.join("caches")) {
             make_private(&overlay.upper)?;
             make_private(&overlay.work)?;

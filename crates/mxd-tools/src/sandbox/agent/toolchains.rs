@@ -25,7 +25,8 @@ const PROGRAMS: &[&str] = &[
     ".local/share/fnm",
     ".local/share/mise",
     ".local/share/pipx",
-    ".local/share/uv",
+    ".local/share/uv/python",
+    ".local/share/uv/tools",
     ".nix-profile",
     ".nodenv",
     ".nvm",
@@ -56,19 +57,6 @@ const CACHES: &[&str] = &[
     ".yarn/berry/cache",
     "go/pkg/mod",
 ];
-
-/// Settings that say where packages come from. They are shown when no key stands in them.
-const SETTINGS: &[&str] = &[
-    ".cargo/config",
-    ".cargo/config.toml",
-    ".config/pip/pip.conf",
-    ".config/uv/uv.toml",
-    ".npmrc",
-    ".pip/pip.conf",
-];
-
-/// The most of a settings file that is looked at; a longer one is not shown.
-const SETTINGS_BYTES: u64 = 64 * 1024;
 
 /// Variables that point to programs.
 pub(super) const PROGRAM_VARIABLES: &[&str] = &[
@@ -119,48 +107,4 @@ pub(super) fn caches(user: &User, layers: &Path) -> Vec<Overlay> {
             Overlay { lower, upper: layer.join("upper"), work: layer.join("work") }
         })
         .collect()
-}
-
-/// The settings that give nothing away.
-pub(super) fn clean_settings(home: &Path) -> Vec<PathBuf> {
-    SETTINGS.iter().map(|name| home.join(name)).filter(|path| is_clean(path)).collect()
-}
-
-fn is_clean(path: &Path) -> bool {
-    let small = fs::metadata(path).is_ok_and(|what| what.is_file() && what.len() <= SETTINGS_BYTES);
-    small && fs::read_to_string(path).is_ok_and(|text| !text.lines().any(gives_away))
-}
-
-/// Whether a line looks like it holds a key, or an address with a password.
-fn gives_away(line: &str) -> bool {
-    let line = line.to_ascii_lowercase();
-    let named =
-        ["token", "password", "passwd", "_auth", "secret", "credential", "apikey", "api_key", "api-key"];
-    let in_address = line.split("://").skip(1).any(|rest| {
-        let authority = rest.split(['/', '"', '\'', ' ', '?', '#']).next().unwrap_or_default();
-        authority.contains('@')
-    });
-    in_address || named.iter().any(|name| line.contains(name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::gives_away;
-
-    #[test]
-    fn keys_and_passwords_are_recognised() {
-        for line in [
-            "//registry.example/:_authToken=abc",
-            "index-url = https://me:pass@pypi.example/simple",
-            "token = \"abc\"",
-            "_password=abc",
-        ] {
-            assert!(gives_away(line), "{line}");
-        }
-        for line in
-            ["index-url = https://pypi.example/simple", "fund=false", "[net]", "cert = /etc/ssl/a@b.pem"]
-        {
-            assert!(!gives_away(line), "{line}");
-        }
-    }
 }

@@ -1,5 +1,6 @@
 //! Locking the door from inside: from here on, nothing the process starts gets more than it has.
 
+mod allowed;
 mod files;
 mod limits;
 mod privileges;

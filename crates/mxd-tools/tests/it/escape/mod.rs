@@ -5,9 +5,11 @@
 //! sandbox the attempts must succeed, which shows that they are real.
 
 mod attempt;
+mod calls;
 mod endings;
 mod git;
 mod kernel;
+mod keys;
 mod limits;
 mod network;
 mod page;
@@ -27,6 +29,7 @@ use scene::Scene;
 /// In the order of the page.
 const FAMILIES: &[&Family] = &[
     &paths::FAMILY,
+    &keys::FAMILY,
     &sharing::FAMILY,
     &git::FAMILY,
     &tricks::FAMILY,
@@ -34,6 +37,7 @@ const FAMILIES: &[&Family] = &[
     &endings::FAMILY,
     &network::FAMILY,
     &kernel::FAMILY,
+    &calls::FAMILY,
     &limits::FAMILY,
 ];
 

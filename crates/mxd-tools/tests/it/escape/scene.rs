@@ -20,15 +20,19 @@ use tokio::io::AsyncReadExt;
 use tokio::sync::oneshot;
 
 use super::attempt::{Attempt, Daemon, Family, Sign};
+use super::keys;
 use crate::farm::{Farm, Hut, SECRET, git};
 
-/// Functions for all scripts: `say` claims success, `sys` asks the kernel directly and ends with its error number.
+/// Functions for all scripts: `say` claims success, `sys` asks the kernel directly and ends with its error number, after
+/// which `answered` says whether the kernel has looked at the arguments; `netlink` opens a socket of that protocol.
 const PRELUDE: &str = r#"
     say() { echo ESCAPED; }
     sys() { perl -e '
         my $call = shift;
         my @args = map { /^-?\d+$/ ? $_ + 0 : $_ } @ARGV;
         exit(syscall($ENV{"SYS_$call"} + 0, @args) == -1 ? $! + 0 : 0);' -- "$@"; }
+    answered() { case $? in 1|38) return 1;; esac; }
+    netlink() { perl -e 'exit !socket my $socket, 16, 3, shift' "$1"; }
 "#;
 
 /// A line of its own in the output claims success.
@@ -45,29 +49,42 @@ const CALLS: &[(&str, libc::c_long)] = &[
     ("clone", libc::SYS_clone),
     ("clone3", libc::SYS_clone3),
     ("fanotify_init", libc::SYS_fanotify_init),
+    ("fanotify_mark", libc::SYS_fanotify_mark),
     ("fsopen", libc::SYS_fsopen),
     ("init_module", libc::SYS_init_module),
     ("inotify_add_watch", libc::SYS_inotify_add_watch),
     ("inotify_init1", libc::SYS_inotify_init1),
     ("io_uring_setup", libc::SYS_io_uring_setup),
     ("ioctl", libc::SYS_ioctl),
+    ("kcmp", libc::SYS_kcmp),
     ("keyctl", libc::SYS_keyctl),
+    ("mbind", libc::SYS_mbind),
+    ("memfd_secret", libc::SYS_memfd_secret),
+    ("migrate_pages", libc::SYS_migrate_pages),
+    ("modify_ldt", MODIFY_LDT),
     ("mount", libc::SYS_mount),
+    ("move_pages", libc::SYS_move_pages),
     ("mq_open", libc::SYS_mq_open),
     ("mq_unlink", libc::SYS_mq_unlink),
     ("name_to_handle_at", libc::SYS_name_to_handle_at),
     ("open_by_handle_at", libc::SYS_open_by_handle_at),
     ("open_tree", libc::SYS_open_tree),
     ("perf_event_open", libc::SYS_perf_event_open),
+    ("personality", libc::SYS_personality),
     ("pidfd_getfd", libc::SYS_pidfd_getfd),
     ("pidfd_open", libc::SYS_pidfd_open),
     ("pidfd_send_signal", libc::SYS_pidfd_send_signal),
     ("pivot_root", libc::SYS_pivot_root),
+    ("process_madvise", libc::SYS_process_madvise),
+    ("process_mrelease", libc::SYS_process_mrelease),
     ("process_vm_readv", libc::SYS_process_vm_readv),
     ("process_vm_writev", libc::SYS_process_vm_writev),
     ("ptrace", libc::SYS_ptrace),
+    ("quotactl_fd", libc::SYS_quotactl_fd),
     ("reboot", libc::SYS_reboot),
+    ("remap_file_pages", libc::SYS_remap_file_pages),
     ("request_key", libc::SYS_request_key),
+    ("set_mempolicy", libc::SYS_set_mempolicy),
     ("sethostname", libc::SYS_sethostname),
     ("setns", libc::SYS_setns),
     ("setxattr", libc::SYS_setxattr),
@@ -77,7 +94,14 @@ const CALLS: &[(&str, libc::c_long)] = &[
     ("umount2", libc::SYS_umount2),
     ("unshare", libc::SYS_unshare),
     ("userfaultfd", libc::SYS_userfaultfd),
+    ("vmsplice", libc::SYS_vmsplice),
 ];
+
+#[cfg(target_arch = "x86_64")]
+const MODIFY_LDT: libc::c_long = libc::SYS_modify_ldt;
+/// A number that no kernel knows: other processors have no such call.
+#[cfg(not(target_arch = "x86_64"))]
+const MODIFY_LDT: libc::c_long = 0xffff;
 
 /// Where one family is tried.
 pub(super) struct Scene {
@@ -104,9 +128,11 @@ impl Scene {
         for path in ["data/trees/two/secret", "data/scratch/two/tmp/secret", "repo/uncommitted"] {
             farm.write(path, SECRET);
         }
-        for path in ["home/.cargo/bin/tool", "home/.cargo/registry/crate", "home/.cargo/config.toml"] {
+        for path in ["home/.cargo/bin/tool", "home/.cargo/registry/crate"] {
             farm.write(path, "clean\n");
         }
+        farm.write("home/.cargo/config.toml", "# clean\n");
+        keys::lay_out(&farm);
         std::os::unix::fs::symlink(SECRET, farm.at("home/link")).unwrap();
         git(&farm.at("repo"), "config extensions.worktreeConfig true");
         farm.write("precious", "precious\n");

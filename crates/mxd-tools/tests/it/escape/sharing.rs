@@ -100,7 +100,7 @@ const ATTEMPTS: &[Attempt] = &[
     Attempt {
         name: "change the settings of a tool",
         script: "echo evil > $GROUND/home/.cargo/config.toml",
-        sign: Sign::Seen(|scene| scene.text("home/.cargo/config.toml") != "clean\n"),
+        sign: Sign::Seen(|scene| scene.text("home/.cargo/config.toml") != "# clean\n"),
         ..Attempt::PLAIN
     },
     Attempt {
