@@ -19,6 +19,7 @@ mod agent;
 mod anchor;
 mod cell;
 mod copies;
+mod disk;
 mod doors;
 mod error;
 mod groups;
