@@ -51,6 +51,9 @@ enum WriteError {
 
 /// Writes a file.
 pub fn run(args: &Args, scope: &Scope) -> Outcome {
+    if let Some(problem) = scope.cell.disk_problem() {
+        return Outcome::error(format!("nothing was written: {problem}"));
+    }
     match write(args, scope) {
         Ok(words) => Outcome::text(words),
         Err(error) => Outcome::error(error.to_string()),

@@ -6,12 +6,13 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 use super::anchor;
+use super::disk::Disk;
 use super::error::SandboxError;
 use super::groups::{Groups, LimitHits};
 use super::launch::{Child, Command, Outlets, Output, Sandbox};
 use super::level::Level;
 use super::outer;
-use super::policy::Policy;
+use super::policy::{Limits, Policy};
 use super::ready::Ready;
 use super::wire::Report;
 
@@ -32,6 +33,7 @@ struct Shared {
     sandbox: Sandbox,
     policy: Policy,
     groups: Arc<Groups>,
+    disk: Disk,
     anchor: Mutex<Option<Arc<Child>>>,
     ready: Ready,
 }
@@ -44,6 +46,7 @@ impl Sandbox {
             sandbox: self.clone(),
             policy,
             groups,
+            disk: Disk::default(),
             anchor: Mutex::new(None),
             ready: Ready::default(),
         };
@@ -78,7 +81,10 @@ impl Cell {
     ///
     /// When the sandbox cannot be set up or the program cannot be run; nothing of it is left then.
     pub async fn spawn(&self, command: Command) -> Result<Child, SandboxError> {
-        let Shared { sandbox, ready, .. } = &*self.shared;
+        let Shared { sandbox, policy, disk, ready, .. } = &*self.shared;
+        if disk.problem().is_some() && disk.check(policy).await.is_some() {
+            return self.spawn_for_removal(&command).await;
+        }
         if self.level() < Level::Full {
             return sandbox.start(self.launch((outer::STAGE, 2), command.outlets())?, &command).await;
         }
@@ -91,6 +97,42 @@ impl Cell {
             }
         }
         sandbox.start(self.lodge(&anchor, command.outlets())?, &command).await
+    }
+
+    /// Starts a command that may remove files, but neither make nor write any.
+    async fn spawn_for_removal(&self, command: &Command) -> Result<Child, SandboxError> {
+        let Shared { sandbox, policy, groups, .. } = &*self.shared;
+        let limits = Limits { file_bytes: 0, ..policy.limits.clone() };
+        let policy = Policy { only_removal: true, limits, ..policy.clone() };
+        let (policy, outlets) = ((&policy, groups), command.outlets());
+        let supervisor = if self.level() < Level::Full {
+            sandbox.launch((outer::STAGE, 2), policy, outlets)?
+        } else {
+            sandbox.lodge(&self.anchor().await?, policy, outlets)?
+        };
+        let mut child = sandbox.start(supervisor, command).await?;
+        child.only_removes = true;
+        Ok(child)
+    }
+
+    /// Why nothing more may be written to the disk, as last measured.
+    pub fn disk_problem(&self) -> Option<Arc<str>> {
+        self.shared.disk.problem()
+    }
+
+    /// Measures the disk anew if nothing more could be written.
+    pub(crate) async fn check_disk_again(&self) {
+        if self.disk_problem().is_some() {
+            self.shared.disk.check(&self.shared.policy).await;
+        }
+    }
+
+    /// Returns when the agent holds more of the disk than it may. A command that can only remove files is not waited for.
+    pub(crate) async fn disk_limit_reached(&self, only_removes: bool) {
+        if only_removes {
+            return std::future::pending().await;
+        }
+        self.shared.disk.limit_reached(&self.shared.policy).await;
     }
 
     /// Has a supervisor ready for a command like this one, which then starts sooner. Where commands share their process

@@ -117,6 +117,8 @@ pub struct Child {
     /// What it complains.
     pub stderr: Option<pipe::Receiver>,
     pub(super) missing: Vec<String>,
+    /// It may remove files, but neither make nor write any.
+    pub(crate) only_removes: bool,
     control: Control,
     home: Home,
 }
@@ -274,7 +276,7 @@ impl Child {
     fn new(control: UnixStream, Pipes { stdout, stderr }: Pipes, home: Home) -> io::Result<Self> {
         control.set_nonblocking(true)?;
         let control = Control::from_std(control)?;
-        Ok(Self { stdin: None, stdout, stderr, missing: Vec::new(), control, home })
+        Ok(Self { stdin: None, stdout, stderr, missing: Vec::new(), only_removes: false, control, home })
     }
 
     /// Tells the supervisor what to run. The inner result is whether it can hear; why not, it may have said.

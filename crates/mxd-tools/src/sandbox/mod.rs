@@ -18,6 +18,7 @@
 mod agent;
 mod anchor;
 mod cell;
+mod disk;
 mod doors;
 mod error;
 mod groups;

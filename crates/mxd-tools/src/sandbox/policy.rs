@@ -21,6 +21,11 @@ pub struct Policy {
     /// Files and folders that are seen in the place of others, to be looked at. Below the top level they are only
     /// readable where they are.
     pub read_only_stand_ins: Vec<StandIn>,
+    /// Folders whose size counts against the limits of the disk, the first of them on the file system that is asked what is
+    /// free.
+    pub measured: Vec<PathBuf>,
+    /// Whether files may be removed, but neither made nor written.
+    pub only_removal: bool,
     /// Whom it may talk to.
     pub network: Network,
     /// How much it may use.
@@ -78,6 +83,10 @@ pub struct Limits {
     pub cpu_seconds: u64,
     /// Open files.
     pub open_files: u64,
+    /// Bytes on the disk, together.
+    pub disk_bytes: u64,
+    /// Files and folders on the disk, together.
+    pub disk_files: u64,
 }
 
 impl Default for Limits {
@@ -88,6 +97,8 @@ impl Default for Limits {
             file_bytes: 8 << 30,
             cpu_seconds: 4 * 3600,
             open_files: 4096,
+            disk_bytes: 64 << 30,
+            disk_files: 8_000_000,
         }
     }
 }

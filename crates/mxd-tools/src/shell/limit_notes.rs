@@ -70,7 +70,7 @@ mod tests {
             processes: 64,
             file_bytes: 1_000,
             cpu_seconds: 2,
-            open_files: 9,
+            ..Limits::default()
         };
         let none = LimitHits::default();
         let cases = [

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use super::cwd;
+use super::end::Ending;
 use super::foreground::Foreground;
 use super::limit_notes;
 use super::live::{CallId, Feed, Watcher};
@@ -182,7 +183,7 @@ impl Admitted {
         place.used = true;
         let (shared, number, kill) = (Arc::clone(&place.shared), started.number, started.kill.clone());
         place.shared.tasks.spawn(async move {
-            let ending = pump(child, &mut sink, &kill).await;
+            let ending = pump_within_disk_limit(child, &mut sink, &kill, &cell).await;
             let hits = cell.limit_hits().since(hits_before);
             for note in limit_notes::notes(&cell.policy().limits, &ending, hits) {
                 sink.push(format!("\n[{note}]\n").as_bytes()).await;
@@ -192,6 +193,32 @@ impl Admitted {
         });
         started
     }
+}
+
+/// Pumps, and ends the command when its agent holds more of the disk than it may.
+async fn pump_within_disk_limit(
+    child: Child,
+    sink: &mut Sink,
+    kill: &CancellationToken,
+    cell: &Cell,
+) -> Ending {
+    let limit_reached = cell.disk_limit_reached(child.only_removes);
+    let ending = {
+        let pumping = pump(child, sink, kill);
+        tokio::pin!(pumping);
+        tokio::select! {
+            ending = &mut pumping => ending,
+            () = limit_reached => {
+                kill.cancel();
+                pumping.await
+            }
+        }
+    };
+    cell.check_disk_again().await;
+    if let Some(problem) = cell.disk_problem() {
+        sink.push(format!("\n[{problem}]\n").as_bytes()).await;
+    }
+    ending
 }
 
 /// Gives a command its number, its place in the table and its file.

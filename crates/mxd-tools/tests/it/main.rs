@@ -4,6 +4,7 @@
 mod background;
 mod bash;
 mod confine;
+mod disk_limit;
 mod edit_file;
 mod escape;
 mod farm;

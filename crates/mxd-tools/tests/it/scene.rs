@@ -57,6 +57,7 @@ impl Scene {
         let mut policy = Policy {
             read: system.to_vec(),
             write: vec![worktree.clone()],
+            measured: vec![worktree.clone(), own_tmp.folder.clone()],
             stand_ins: vec![own_tmp],
             limits,
             ..Policy::default()

@@ -101,6 +101,9 @@ impl std::fmt::Display for Which {
 
 /// Edits a file.
 pub fn run(args: &Args, scope: &Scope) -> Outcome {
+    if let Some(problem) = scope.cell.disk_problem() {
+        return Outcome::error(format!("nothing was written: {problem}"));
+    }
     match edit(args, scope) {
         Ok(words) => Outcome::text(words),
         Err(error) => Outcome::error(error.to_string()),

@@ -93,6 +93,7 @@ impl Agent {
             StandIn { at: "/var/tmp".into(), folder: tmp.clone() },
             StandIn { at: self.user.home.clone(), folder: home.clone() },
         ]);
+        policy.measured = self.measured(&policy, [home.clone(), tmp.clone()]);
         let env = self.user.environment(level, &home, &tmp);
         Ok(Settled { policy, env })
     }
@@ -127,6 +128,13 @@ impl Agent {
             Access::Write => policy.write.push(path),
         }
         Ok(())
+    }
+
+    /// What the agent can fill and nobody else can: its worktree, its home folder, its temporary files, its changes to caches.
+    fn measured(&self, policy: &Policy, own: [PathBuf; 2]) -> Vec<PathBuf> {
+        let worktree = (self.worktree.access == Access::Write).then(|| self.worktree.path.clone());
+        let changes = policy.overlays.iter().map(|overlay| overlay.upper.clone());
+        worktree.into_iter().chain(own).chain(changes).collect()
     }
 
     fn give_tools(&self, scratch: &Path, policy: &mut Policy) -> io::Result<()> {

@@ -42,7 +42,8 @@ const TERMINALS: &str = "/dev/pts";
 /// Restricts this process and all it will start. Returns what this kernel does not hold.
 pub(super) fn restrict(level: Level, policy: &Policy) -> Result<Vec<String>, String> {
     let failed = |error: landlock::RulesetError| format!("restricting files: {error}");
-    let mut rules = Rules { ruleset: handled(level, policy).and_then(Ruleset::create).map_err(failed)? };
+    let ruleset = handled(level, policy).and_then(Ruleset::create).map_err(failed)?;
+    let mut rules = Rules { ruleset, only_removal: policy.only_removal };
     match level {
         Level::Full => rules.see(Path::new("/"))?,
         Level::Landlock | Level::Off => see_named(&mut rules, policy)?,
@@ -147,6 +148,8 @@ fn change_named(rules: &mut Rules, level: Level, policy: &Policy) -> Result<(), 
 
 struct Rules {
     ruleset: RulesetCreated,
+    /// Whether what may be changed may only be removed.
+    only_removal: bool,
 }
 
 impl Rules {
@@ -162,10 +165,13 @@ impl Rules {
         if !path.exists() {
             return Err(format!("{} is to be writable, but is not there", path.display()));
         }
-        self.add(
-            path,
-            AccessFs::from_all(KNOWN) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev),
-        )
+        let remove = AccessFs::RemoveFile | AccessFs::RemoveDir | AccessFs::Truncate;
+        let access = if self.only_removal {
+            AccessFs::from_read(KNOWN) | AccessFs::ResolveUnix | remove
+        } else {
+            AccessFs::from_all(KNOWN) & !(AccessFs::MakeChar | AccessFs::MakeBlock | AccessFs::IoctlDev)
+        };
+        self.add(path, access)
     }
 
     fn use_device(&mut self, path: &Path) -> Result<(), String> {

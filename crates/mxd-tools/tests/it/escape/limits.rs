@@ -14,7 +14,14 @@ const NOT_EVERY_ROOT: Outside = Outside::NotTried("root itself is not allowed to
 const FOR_EACH: &str = "without control groups, a limit holds for each process, not for all together";
 
 fn small() -> Limits {
-    Limits { memory_bytes: 256 << 20, processes: 64, file_bytes: 1 << 20, cpu_seconds: 1, open_files: 64 }
+    Limits {
+        memory_bytes: 256 << 20,
+        processes: 64,
+        file_bytes: 1 << 20,
+        cpu_seconds: 1,
+        open_files: 64,
+        ..Limits::default()
+    }
 }
 
 const ATTEMPTS: &[Attempt] = &[

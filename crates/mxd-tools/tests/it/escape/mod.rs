@@ -12,6 +12,7 @@ mod kernel;
 mod keys;
 mod limits;
 mod network;
+mod ordinary_user;
 mod page;
 mod paths;
 mod processes;

@@ -21,6 +21,15 @@ the tests: at each level by an agent, and, where it does no harm, without a sand
 * **landlock**: Landlock and seccomp alone, for machines that forbid user namespaces. What it does not stop is said, with
   the reason. It needs Landlock 6 (Linux 6.12); an older kernel stops less: signals and abstract sockets are not held.
 * **off**: nothing is stopped.
+
+When the tests run as root, every attempt is tried a second time as an ordinary user.
+
+The disk: without privileges no quota can be set, so the worktree, the home folder, the temporary files and the changes to caches
+of an agent are measured while its commands run, once a second at most, and for no more than a twentieth of the time. Above
+64 GiB or 8 million files, or when it has taken half of what was free, its commands are ended with a message that says so, and
+further ones can remove files but neither make nor write any, until there is less. Two things are not held: between two
+measurements an agent can write as fast as the disk takes it, and what it writes to the shared object store of the repository
+is not counted.
 ";
 
 #[test]
