@@ -236,7 +236,7 @@ fn credentials() -> Vec<Case> {
         env(
             json!(["GITHUB_TOKEN=9f8b7c6d5e4f3a2b1c0d9e8f"]),
             "servers[0].env[0]",
-            "what looks like a key stands here",
+            "a credential stands here",
         ),
         blind(
             "/servers/0/args",

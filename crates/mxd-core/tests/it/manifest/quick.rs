@@ -93,7 +93,7 @@ fn each_problem_is_told_with_its_path() {
         (
             json!({"s": {"command": "x", "env": {"API_KEY": "9f8b7c6d5e4f3a2b1c0d9e8f"}}}),
             "mcpServers.s.env.API_KEY",
-            "what looks like a key",
+            "a credential",
         ),
         (json!({"s": {"command": "x", "timeout": 0}}), "mcpServers.s.timeout", "it is 0"),
         (
