@@ -1,5 +1,7 @@
 //! What manifests and the short form in configurations have in common: programs, endpoints, credentials.
 
+use std::time::Duration;
+
 use super::credential::{EnvName, HeaderName, Part, REFERENCE, Template};
 use super::fault::{Fault, Faults};
 use super::limits;
@@ -243,4 +245,21 @@ pub(super) fn resources(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> Re
 pub(super) fn timeout_ms(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> u64 {
     let given = place.and_then(|place| place.whole(faults, (1, limits::TIMEOUT_MS)));
     given.unwrap_or(limits::DEFAULT_TIMEOUT_MS)
+}
+
+/// How long a call may take, in seconds as the short form has it; parts of a second are allowed.
+pub(super) fn timeout_seconds(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> u64 {
+    let Some(place) = place else { return limits::DEFAULT_TIMEOUT_MS };
+    let Some(given) = place.number(faults) else { return limits::DEFAULT_TIMEOUT_MS };
+    let most = limits::TIMEOUT_MS / 1000;
+    let limit = Duration::from_millis(limits::TIMEOUT_MS);
+    let seconds = given.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let time = seconds.filter(|time| *time >= Duration::from_millis(1) && *time <= limit);
+    match time.and_then(|time| u64::try_from(time.as_millis()).ok()) {
+        Some(milliseconds) => milliseconds,
+        None => {
+            place.add(faults, Fault::Seconds { given: Quoted::of(given), most });
+            limits::DEFAULT_TIMEOUT_MS
+        }
+    }
 }

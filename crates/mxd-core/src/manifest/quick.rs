@@ -26,12 +26,15 @@ const KEYS: &[&str] = &[
     "disabled",
 ];
 
+/// Names that no server of a configuration may have: tools of both would have the same name, and providers refuse that.
+const RESERVED: &[&str] = &["mxd"];
+
 /// Where the object stands in its configuration.
 const ROOT: &str = "mcpServers";
 
 /// Reads the object `mcpServers` of a configuration: one server per member, without the disabled ones.
 ///
-/// `timeout` is in milliseconds.
+/// `timeout` is in seconds.
 pub fn parse_mcp_servers(bytes: &[u8]) -> Result<Vec<ServerSpec>, Problems> {
     let text = str::from_utf8(bytes).map_err(|_| Problems::whole(Fault::NotUtf8))?;
     let node = json::read(text, limits::MANIFEST).map_err(|error| Problems::whole(error.into()))?;
@@ -39,6 +42,10 @@ pub fn parse_mcp_servers(bytes: &[u8]) -> Result<Vec<ServerSpec>, Problems> {
     let root = Place { node: &node, path: ROOT.to_owned() };
     let mut servers = Vec::new();
     for (name, place) in root.map(&mut faults, limits::SERVERS) {
+        if RESERVED.contains(&name) {
+            let fault = Fault::ReservedName { given: Quoted::of(name) };
+            faults.add(place.node.at, &member_path(ROOT, name), fault);
+        }
         match name.parse() {
             Ok(name) => servers.extend(server(name, &place, &mut faults)),
             Err(error) => {
@@ -79,7 +86,7 @@ fn server(name: ServerName, place: &Place<'_>, faults: &mut Faults<'_>) -> Optio
 fn server_fields(place: &Place<'_>, faults: &mut Faults<'_>) -> Option<Lowered> {
     let fields = place.fields(faults, KEYS)?;
     let transport = transport(place, &fields, faults);
-    let timeout_ms = common::timeout_ms(fields.optional("timeout"), faults);
+    let timeout_ms = common::timeout_seconds(fields.optional("timeout"), faults);
     let reconnect = reconnect(&fields, faults);
     let sampling = common::sampling(fields.optional("sampling"), faults);
     let resources = common::resources(fields.optional("resources"), faults);

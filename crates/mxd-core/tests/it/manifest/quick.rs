@@ -16,7 +16,7 @@ fn one(server: Value) -> ServerSpec {
 fn every_transport_is_lowered() {
     let text = br#"{
         "files": {"command": "npx", "args": ["-y", "server"], "env": {"TOKEN": "$env:TOKEN", "MODE": "fast"}},
-        "web": {"url": "https://tools.example.com/mcp", "headers": {"Authorization": "Bearer $env:WEB"}, "timeout": 5000},
+        "web": {"url": "https://tools.example.com/mcp", "headers": {"Authorization": "Bearer $env:WEB"}, "timeout": 2.5},
         "old": {"type": "sse", "url": "https://old.example.com/sse"},
         "off": {"command": "x", "disabled": true},
         "on": {"type": "stdio", "command": "x", "disabled": false}
@@ -29,7 +29,7 @@ fn every_transport_is_lowered() {
     let Transport::Stdio(program) = &servers[0].transport else { panic!("{servers:?}") };
     let env: Vec<_> = program.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(env, ["TOKEN=$env:TOKEN", "MODE=fast"]);
-    assert_eq!((servers[0].timeout_ms, servers[1].timeout_ms), (limits::DEFAULT_TIMEOUT_MS, 5000));
+    assert_eq!((servers[0].timeout_ms, servers[1].timeout_ms), (limits::DEFAULT_TIMEOUT_MS, 2_500));
 }
 
 #[test]
@@ -96,6 +96,14 @@ fn each_problem_is_told_with_its_path() {
             "a credential",
         ),
         (json!({"s": {"command": "x", "timeout": 0}}), "mcpServers.s.timeout", "it is 0"),
+        (json!({"s": {"command": "x", "timeout": -1}}), "mcpServers.s.timeout", "a number of seconds"),
+        (json!({"s": {"command": "x", "timeout": 30000}}), "mcpServers.s.timeout", "a number of seconds"),
+        (json!({"mxd": {"command": "x"}}), "mcpServers.mxd", "belongs to the built-in tools"),
+        (
+            json!({"mxd": {"command": "x", "disabled": true}}),
+            "mcpServers.mxd",
+            "belongs to the built-in tools",
+        ),
         (
             json!({"s": {"command": "x", "reconnect": "yes"}}),
             "mcpServers.s.reconnect",
