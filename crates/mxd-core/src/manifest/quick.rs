@@ -111,6 +111,7 @@ fn transport(place: &Place<'_>, fields: &Fields<'_>, faults: &mut Faults<'_>) ->
             word @ ("stdio" | "http" | "sse") => word,
             other => {
                 kind.add(faults, Fault::Transport { given: Quoted::of(other) });
+                look_at_both_transports(fields, faults);
                 return None;
             }
         },
@@ -118,6 +119,7 @@ fn transport(place: &Place<'_>, fields: &Fields<'_>, faults: &mut Faults<'_>) ->
         None if fields.optional("url").is_some() => "http",
         None => {
             place.add(faults, Fault::NoTransport);
+            look_at_both_transports(fields, faults);
             return None;
         }
     };
@@ -125,6 +127,25 @@ fn transport(place: &Place<'_>, fields: &Fields<'_>, faults: &mut Faults<'_>) ->
         "stdio" => program(fields, faults).map(Transport::Stdio),
         "sse" => remote("sse", fields, faults).map(Transport::Sse),
         _ => remote("http", fields, faults).map(Transport::Http),
+    }
+}
+
+/// Notes what is wrong with the members of a transport that cannot be told, so that no mistake hides another.
+fn look_at_both_transports(fields: &Fields<'_>, faults: &mut Faults<'_>) {
+    if let Some(place) = fields.optional("command") {
+        common::command(&place, faults);
+    }
+    if let Some(place) = fields.optional("args") {
+        common::arguments(&place, faults);
+    }
+    if let Some(place) = fields.optional("env") {
+        common::env_map(&place, faults);
+    }
+    if let Some(place) = fields.optional("url") {
+        common::endpoint(&place, faults);
+    }
+    if let Some(place) = fields.optional("headers") {
+        common::headers(&place, faults);
     }
 }
 
