@@ -22,7 +22,7 @@ use crate::cli::{Common, Run};
 use crate::code::Code;
 use crate::live::{World, wait_for};
 use crate::uri::{self, Meant};
-use crate::{files, inspect};
+use crate::{files, inspect, sign};
 
 use node::{Node, ToolStep, Work};
 use run::{Ended, Runner, State};
@@ -31,6 +31,7 @@ pub(crate) fn run(common: &Common, args: &Run) -> Result<Answer, Failure> {
     let bytes = files::read(&args.plan, files::PLAN_BYTES)?;
     let root = read::plan(&args.plan.to_string_lossy(), &bytes)?;
     let manifest = files::manifest(&common.manifest, common.placeholders())?;
+    sign::checked(common, &manifest, &[])?;
     let lock = files::lock(&common.lock())?;
     let tools = resolved(&root, &manifest, lock.as_ref())?;
     let ended = wait_for(async {
