@@ -11,10 +11,11 @@ use crate::cli::{Call, Common};
 use crate::code::Code;
 use crate::live::{World, wait_for};
 use crate::uri::{self, Meant};
-use crate::{files, inspect};
+use crate::{files, inspect, sign};
 
 pub(crate) fn run(common: &Common, call: &Call) -> Result<Answer, Failure> {
     let manifest = files::manifest(&common.manifest, common.placeholders())?;
+    sign::checked(common, &manifest, &[])?;
     let lock = files::lock(&common.lock())?;
     let (server, tool) = match uri::find(&call.tool.uri, &manifest, lock.as_ref())? {
         Meant::Server(server, tool) => (server, tool),

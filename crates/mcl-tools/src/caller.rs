@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mxd_core::manifest::{AgentManifest, DeclaredTool, NativeEntry, ServerSpec, Transport};
 use mxd_core::tool::{
-    ApprovalPolicy, CapabilityLayer, CapabilitySet, Denial, EffectSet, Fallback, Quoted, Ruling, SkillScope,
-    ToolId, ToolPattern, WireName,
+    ApprovalPolicy, ArgProblem, CapabilityLayer, CapabilitySet, Denial, EffectSet, Fallback, Quoted, Ruling,
+    SkillScope, ToolId, ToolPattern, WireName,
 };
 use mxd_tools::builtin;
 use mxd_tools::mcp::{Servers, Status, Unaccepted, View, Wanted};
@@ -90,6 +90,11 @@ impl Caller {
             approvals,
             effects: manifest.allowed,
         })
+    }
+
+    /// What is wrong with the arguments of a call, as the schema of the tool has them.
+    pub(crate) fn argument_problems(&self, tool: &ToolId, args: &Value) -> Vec<ArgProblem> {
+        self.plane.registry().argument_problems(tool, args)
     }
 
     /// Calls a tool.

@@ -61,17 +61,17 @@ fn looked_at<'a>(
 /// The differences of all servers, for people and for programs.
 fn differences(all: &[Seen<'_>]) -> (String, Vec<Value>) {
     let mut text = String::new();
-    for Seen { server, report, .. } in all {
+    for Seen { server, report, discovered } in all {
         match report.comparison() {
             Comparison::Same => {
                 let _ = writeln!(text, "{}: as declared and accepted", server.name);
             }
             Comparison::Unaccepted | Comparison::Drift => {
-                let _ = writeln!(text, "{}:\n{}", server.name, show::text(report).trim_end());
+                let _ = writeln!(text, "{}:\n{}", server.name, show::text(report, discovered).trim_end());
             }
         }
     }
-    (text, all.iter().map(|seen| show::value(&seen.report)).collect())
+    (text, all.iter().map(|seen| show::value(&seen.report, &seen.discovered)).collect())
 }
 
 pub(crate) fn diff(common: &Common, with: &LiveArgs) -> Result<Answer, Failure> {
@@ -103,7 +103,8 @@ pub(crate) fn lock(common: &Common, args: &Lock) -> Result<Answer, Failure> {
         findings: seen.report.findings.iter().filter(|one| contradicts(one)).cloned().collect(),
     });
     problems.extend(contradictions.flat_map(|report| show::troubles(&report)));
-    let is_change = |seen: &Seen<'_>| seen.report.comparison() == Comparison::Drift;
+    // Also a server or a tool that was not there before: whoever accepted the others has not seen it.
+    let is_change = |seen: &Seen<'_>| seen.report.comparison() != Comparison::Same;
     if problems.is_empty() && !args.accept && before.is_some() && all.iter().any(is_change) {
         problems.extend(all.iter().flat_map(|seen| show::troubles(&seen.report)));
     }

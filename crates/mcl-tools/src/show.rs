@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use mxd_core::json::{Change, Difference};
-use mxd_core::manifest::{Comparison, Finding, Identity, Package, Report};
+use mxd_core::manifest::{Comparison, Discovered, Finding, Identity, Package, Report, ToolDefinition};
 use serde_json::{Value, json};
 
 use crate::answer::{BAD, GOOD, Trouble, WEAK};
@@ -102,9 +102,32 @@ pub(crate) fn word(comparison: Comparison) -> &'static str {
     }
 }
 
+/// The definitions that nobody has accepted, of which a finding speaks: a person has to see them whole.
+fn unaccepted<'a>(
+    finding: &'a Finding,
+    discovered: &'a Discovered,
+) -> impl Iterator<Item = &'a ToolDefinition> {
+    let is_meant = move |definition: &&ToolDefinition| match finding {
+        Finding::ServerNotLocked => true,
+        Finding::ToolNotLocked { tool, now } => definition.name() == tool && definition.digest() == *now,
+        Finding::Unexpected { tool } => definition.name() == tool,
+        _ => false,
+    };
+    discovered.tools.iter().filter(is_meant)
+}
+
 /// Every difference, for programs.
-pub(crate) fn value(report: &Report) -> Value {
-    let findings: Vec<Value> = report.findings.iter().map(finding_value).collect();
+pub(crate) fn value(report: &Report, discovered: &Discovered) -> Value {
+    let with_definitions = |finding: &Finding| {
+        let mut value = finding_value(finding);
+        let definitions = unaccepted(finding, discovered).map(|one| parsed(one.canonical()));
+        let definitions: Vec<Value> = definitions.collect();
+        if !definitions.is_empty() {
+            value["definitions"] = definitions.into();
+        }
+        value
+    };
+    let findings: Vec<Value> = report.findings.iter().map(with_definitions).collect();
     json!({ "server": report.server, "comparison": word(report.comparison()), "findings": findings })
 }
 
@@ -134,8 +157,11 @@ fn finding_value(finding: &Finding) -> Value {
 }
 
 /// Canonical JSON becomes JSON again.
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or(Value::from(text))
+}
+
 fn difference_value(difference: &Difference) -> Value {
-    let parsed = |text: &str| serde_json::from_str(text).unwrap_or(Value::from(text));
     match &difference.change {
         Change::Added { now } => json!({ "path": difference.path, "now": parsed(now) }),
         Change::Removed { was } => json!({ "path": difference.path, "was": parsed(was) }),
@@ -146,7 +172,7 @@ fn difference_value(difference: &Difference) -> Value {
 }
 
 /// Every difference, for people: `-` was, `+` is.
-pub(crate) fn text(report: &Report) -> String {
+pub(crate) fn text(report: &Report, discovered: &Discovered) -> String {
     let mut text = String::new();
     for finding in &report.findings {
         let (style, mark) = match finding {
@@ -155,6 +181,7 @@ pub(crate) fn text(report: &Report) -> String {
             _ => (WEAK, '~'),
         };
         let _ = writeln!(text, "  {style}{mark} {}{style:#}", visible(&sentence(finding)));
+        unaccepted(finding, discovered).for_each(|definition| show_definition(definition, &mut text));
         if let Finding::Drift { differences, .. } = finding {
             for difference in differences {
                 let _ = writeln!(text, "      {}", visible(&difference.path));
@@ -172,4 +199,13 @@ pub(crate) fn text(report: &Report) -> String {
         }
     }
     text
+}
+
+/// A definition, member by member.
+fn show_definition(definition: &ToolDefinition, text: &mut String) {
+    let _ = writeln!(text, "      {GOOD}+ {}{GOOD:#}", definition.name());
+    let Value::Object(members) = parsed(definition.canonical()) else { return };
+    for (key, value) in members.iter().filter(|(key, _)| *key != "name") {
+        let _ = writeln!(text, "        {GOOD}{}: {}{GOOD:#}", visible(key), visible(&value.to_string()));
+    }
 }

@@ -153,5 +153,5 @@ fn offered(server: &ServerSpec, world: &World, connection: &Connection) -> Found
         (Comparison::Drift, Some(_)) => ("something else", show::troubles(&report)),
         (Comparison::Drift, None) => ("something else", show::troubles(&without_lock(&report))),
     };
-    Found { state, report: show::value(&report), warnings, problems }
+    Found { state, report: show::value(&report, &connection.discovered()), warnings, problems }
 }

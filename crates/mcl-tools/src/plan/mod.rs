@@ -13,6 +13,7 @@ mod template;
 use std::fmt::Write as _;
 
 use mxd_core::manifest::{AgentManifest, DeclaredTool, LockFile, ServerSpec};
+use mxd_core::tool::{ArgProblem, Denial, PinnedTool};
 use serde_json::{Value, json};
 
 use crate::answer::{Answer, BAD, DIM, Failure, GOOD, Trouble};
@@ -21,7 +22,7 @@ use crate::cli::{Common, Run};
 use crate::code::Code;
 use crate::live::{World, wait_for};
 use crate::uri::{self, Meant};
-use crate::{files, inspect};
+use crate::{files, inspect, sign};
 
 use node::{Node, ToolStep, Work};
 use run::{Ended, Runner, State};
@@ -30,15 +31,19 @@ pub(crate) fn run(common: &Common, args: &Run) -> Result<Answer, Failure> {
     let bytes = files::read(&args.plan, files::PLAN_BYTES)?;
     let root = read::plan(&args.plan.to_string_lossy(), &bytes)?;
     let manifest = files::manifest(&common.manifest, common.placeholders())?;
+    sign::checked(common, &manifest, &[])?;
     let lock = files::lock(&common.lock())?;
     let tools = resolved(&root, &manifest, lock.as_ref())?;
     let ended = wait_for(async {
         let world = World::open(common, &args.with).await?;
         let caller = Caller::open(&world, &manifest, &tools).await?;
+        let problems = wrong_arguments(&root, &caller);
         let runner = Runner::new(&world, &caller, args.gate_policy);
-        runner.run(&root).await;
+        if problems.is_empty() {
+            runner.run(&root).await;
+        }
         caller.close(&world).await;
-        Ok(runner.ended())
+        if problems.is_empty() { Ok(runner.ended()) } else { Err(problems) }
     })?;
     let mut answer = Answer { warnings: inspect::warnings(&manifest), ..Answer::default() };
     let nodes: Vec<Value> = root.walk().into_iter().map(|node| told(node, &ended, &mut answer)).collect();
@@ -87,6 +92,35 @@ fn resolve<'a>(
         return Err(Trouble::new(Code::Denied, what, "Use another tool, or another manifest."));
     }
     Ok((server, tool))
+}
+
+/// Calls whose arguments do not fit the schemas of their tools, whatever earlier calls will return.
+fn wrong_arguments(root: &Node, caller: &Caller) -> Vec<Trouble> {
+    let mut found = Vec::new();
+    for node in root.walk() {
+        let Work::Tool(step) = &node.work else { continue };
+        let Ok(PinnedTool { id: tool, .. }) = step.uri.parse::<PinnedTool>() else { continue };
+        let (args, unknown) = step.args.outline();
+        // Where a part is not known yet, neither is whether what holds it fits.
+        let may_fit = |problem: &ArgProblem| {
+            unknown.iter().any(|place| is_within(place, &problem.path) || is_within(&problem.path, place))
+        };
+        let mut problems = caller.argument_problems(&tool, &args);
+        problems.retain(|problem| !may_fit(problem));
+        if problems.is_empty() {
+            continue;
+        }
+        let denial = Denial::ArgsInvalid { tool: tool.clone(), problems };
+        let message = format!("node {}: {denial}", node.id);
+        let problem = Trouble::new(Code::Denied, message, "Correct the arguments; nothing was run.");
+        found.push(Trouble { path: Some(node.path.clone()), ..problem.of_server(&tool.server) });
+    }
+    found
+}
+
+/// Whether a JSON pointer names a place, or something in it.
+fn is_within(pointer: &str, place: &str) -> bool {
+    pointer.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn told(node: &Node, ended: &Ended, answer: &mut Answer) -> Value {

@@ -114,6 +114,35 @@ impl Template {
         }
     }
 
+    /// The value as far as it is known before anything runs, and the places of what is not, as JSON pointers.
+    pub(super) fn outline(&self) -> (Value, Vec<String>) {
+        let mut unknown = Vec::new();
+        let value = self.outline_at("", &mut unknown);
+        (value, unknown)
+    }
+
+    fn outline_at(&self, pointer: &str, unknown: &mut Vec<String>) -> Value {
+        match self {
+            Self::Plain(value) => value.clone(),
+            Self::Pieces(_) => {
+                unknown.push(pointer.to_owned());
+                Value::Null
+            }
+            Self::List(items) => {
+                let item =
+                    |(index, item): (usize, &Self)| item.outline_at(&format!("{pointer}/{index}"), unknown);
+                items.iter().enumerate().map(item).collect()
+            }
+            Self::Object(members) => {
+                let member = |(key, value): &(String, Self)| {
+                    let below = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                    (key.clone(), value.outline_at(&below, unknown))
+                };
+                Value::Object(members.iter().map(member).collect())
+            }
+        }
+    }
+
     /// The value, with outputs in place of references; or what is not there.
     pub(super) fn fill(&self, outputs: &BTreeMap<String, Output>) -> Result<Value, String> {
         match self {

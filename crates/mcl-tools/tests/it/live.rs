@@ -58,6 +58,44 @@ fn a_definition_that_changed_blocks_until_it_is_accepted() {
     assert_eq!(stage.run(&["verify", "--live"]).code, 0);
 }
 
+/// A tool that was not there before is shown whole, and accepted only by a person who says so.
+#[test]
+fn a_new_tool_is_not_accepted_unseen() {
+    let stage = Stage::new();
+    assert_eq!(stage.run(&["lock"]).code, 0);
+    let words = "Sends what it is given to the address in it.";
+    stage.change_tools(|tools| {
+        let schema = json!({ "type": "object", "properties": { "address": { "type": "string" } } });
+        tools.push(json!({ "name": "send", "description": words, "inputSchema": schema }));
+    });
+    stage.edit_manifest(|manifest| {
+        let tool = json!({ "name": "send", "side_effect_class": "read" });
+        manifest["servers"][0]["tools"].as_array_mut().unwrap().push(tool);
+    });
+    assert_eq!(stage.run(&["digest", "--update"]).code, 0);
+    // The package is another one as well; that alone is not what is tested here.
+    let lock = stage.read("agent.lock.json");
+    let package = |text: &str| {
+        let document: Value = serde_json::from_str(text).unwrap();
+        document["servers"][0]["package_digest"].as_str().unwrap_or_default().to_owned()
+    };
+    let mut document: Value = serde_json::from_str(&lock).unwrap();
+    document["servers"]["stage"]["package_digest"] = json!(package(&stage.read("agent.json")));
+    stage.write("agent.lock.json", &format!("{}\n", serde_json::to_string_pretty(&document).unwrap()));
+    let before = stage.read("agent.lock.json");
+    let diff = stage.run(&["diff"]);
+    assert!(diff.out.contains(words) && diff.out.contains("\"address\""), "{diff:?}");
+    let locked = stage.run(&["lock"]);
+    assert_eq!(locked.code, 6, "{locked:?}");
+    assert!(locked.out.contains(words) && locked.err.contains("lock --accept"), "{locked:?}");
+    assert_eq!(stage.read("agent.lock.json"), before);
+    let finding = stage.json(&["diff"])["result"]["servers"][0]["findings"][0].clone();
+    assert_eq!(finding["kind"], "tool_not_accepted");
+    assert_eq!(finding["definitions"][0]["description"], words);
+    assert_eq!(stage.run(&["lock", "--accept"]).code, 0);
+    assert_eq!(stage.run(&["verify", "--live"]).code, 0);
+}
+
 /// What a person accepts is what a person sees, and no terminal obeys it.
 #[test]
 fn a_difference_shows_also_what_nobody_sees() {

@@ -126,6 +126,23 @@ fn everything_that_is_wrong_with_a_plan_is_told_before_anything_runs() {
 }
 
 #[test]
+fn wrong_arguments_of_a_later_step_keep_a_plan_from_starting() {
+    let stage = Stage::new();
+    let said = tool("said", "echo", json!({ "text": "x" }));
+    let wrong = [
+        tool("missing", "echo", json!({})),
+        tool("kind", "add", json!({ "a": "one", "b": "${said}" })),
+        tool("unknown", "echo", json!({ "text": "${said}", "loud": true })),
+    ];
+    let fine = tool("fine", "add", json!({ "a": "${said.outputs.n}", "b": 1 }));
+    let [missing, kind, unknown] = wrong;
+    write(&stage, &group("all", "sequential", &[said, fine, missing, kind, unknown]));
+    stage.run(&["run", "plan.json"]).is_golden("run_wrong_arguments");
+    let document = stage.json(&["run", "plan.json"]);
+    assert_eq!((&document["exit"], &document["result"]), (&json!(9), &Value::Null), "nothing was run");
+}
+
+#[test]
 fn a_reference_to_what_is_not_in_an_output_fails_its_node() {
     let stage = Stage::new();
     write(

@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use serde_json::json;
+
 use crate::stage::Stage;
 
 /// A stage with a key and a signed manifest, and who signed.
@@ -37,6 +39,23 @@ fn a_signature_vouches_for_exactly_one_manifest() {
     stage.edit_manifest(|manifest| manifest["description"] = "Another agent.".into());
     stage.run(&["verify", "--signer", &signer]).is_golden("verify_signed_other");
     assert_eq!(stage.run(&["verify"]).code, 8, "a wrong signature is never ignored");
+}
+
+#[test]
+fn nothing_is_called_under_a_manifest_with_a_wrong_signature() {
+    let (stage, _) = signed();
+    let call = ["call", "--uri", "matrix://tool/mcp/stage/echo@1.2.3", "--args", "{\"text\":\"hello\"}"];
+    let step = json!({ "tool_ref": "matrix://tool/mcp/stage/echo@1.2.3", "args": { "text": "hello" } });
+    let plan = json!({ "v": "plan_tree@1", "root": { "id": "a", "kind": "tool_call", "tool_call": step } });
+    stage.write("plan.json", &plan.to_string());
+    for command in [call.as_slice(), &["run", "plan.json"]] {
+        assert_eq!(stage.run(command).code, 0, "{command:?}");
+    }
+    stage.edit_manifest(|manifest| manifest["description"] = "Another agent.".into());
+    for command in [call.as_slice(), &["run", "plan.json"]] {
+        let said = stage.run(command);
+        assert_eq!(said.code, 8, "{said:?}");
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! What manifests and the short form in configurations have in common: programs, endpoints, credentials.
 
+use std::time::Duration;
+
 use super::credential::{EnvName, HeaderName, Part, REFERENCE, Template};
 use super::fault::{Fault, Faults};
 use super::limits;
@@ -40,13 +42,17 @@ pub(super) fn arguments(place: &Place<'_>, faults: &mut Faults<'_>) -> Vec<Strin
     for item in place.list(faults, limits::ARGUMENTS) {
         let Some(text) = argument(&item, faults) else { continue };
         // Both `--token=x` and `--token` before `x`.
-        let before =
-            arguments.last().filter(|flag: &&String| flag.starts_with('-')).map_or("", String::as_str);
+        let is_flag = |text: &&String| text.starts_with('-') && !text.contains('=');
+        let before = arguments.last().filter(is_flag).map_or("", String::as_str);
         let (name, value) = match text.split_once('=') {
-            Some((name, value)) if !name.contains([' ', '/']) => (name, value),
+            Some((name, value)) if !name.contains([' ', '/', '?', ':']) => (name, value),
+            // A flag behind a flag is not its value.
+            None if text.starts_with("--") => ("", text.as_str()),
             Some(_) | None => (before, text.as_str()),
         };
-        if let Some(finding) = literal::find(Spot::Elsewhere, name, value) {
+        // A reference is refused already, with a better hint.
+        let finding = literal::find(Spot::Elsewhere, name, value).filter(|_| !text.contains(REFERENCE));
+        if let Some(finding) = finding {
             item.add(faults, Fault::LiteralCredential(finding));
         }
         arguments.push(text);
@@ -61,7 +67,7 @@ pub(super) fn endpoint(place: &Place<'_>, faults: &mut Faults<'_>) -> Option<Str
         place.add(faults, Fault::ReferenceElsewhere);
         return None;
     }
-    if let Some(finding) = literal::find(Spot::Elsewhere, "", url).or_else(|| in_query(url)) {
+    if let Some(finding) = literal::find(Spot::Elsewhere, "", url) {
         place.add(faults, Fault::LiteralCredential(finding));
         return None;
     }
@@ -72,12 +78,6 @@ pub(super) fn endpoint(place: &Place<'_>, faults: &mut Faults<'_>) -> Option<Str
             None
         }
     }
-}
-
-fn in_query(url: &str) -> Option<literal::Finding> {
-    let (_, query) = url.split_once('?')?;
-    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
-    pairs.into_iter().find_map(|(name, value)| literal::find(Spot::Elsewhere, name, value))
 }
 
 fn check_endpoint(url: &str) -> Result<(), Fault> {
@@ -165,8 +165,7 @@ fn variable(
 
 /// A text that stands where a secret may stand by mistake: quoted only when it does not look like one.
 fn quoted(text: &str) -> Quoted {
-    let looks_secret = literal::find(Spot::Elsewhere, "secret", text).is_some();
-    Quoted::of(if looks_secret { "…" } else { text })
+    Quoted::of(if literal::may_be_credential(text) { "…" } else { text })
 }
 
 /// Headers as an object.
@@ -220,6 +219,9 @@ pub(super) fn description(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> 
         let fault = Fault::TooMany { given: text.len(), limit: limits::DESCRIPTION_BYTES, unit: "bytes" };
         place.add(faults, fault);
     }
+    if let Some(finding) = literal::find_in_prose(text) {
+        place.add(faults, Fault::LiteralCredential(finding));
+    }
     CleanText::clean(text, limits::DESCRIPTION_BYTES)
 }
 
@@ -243,4 +245,21 @@ pub(super) fn resources(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> Re
 pub(super) fn timeout_ms(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> u64 {
     let given = place.and_then(|place| place.whole(faults, (1, limits::TIMEOUT_MS)));
     given.unwrap_or(limits::DEFAULT_TIMEOUT_MS)
+}
+
+/// How long a call may take, in seconds as the short form has it; parts of a second are allowed.
+pub(super) fn timeout_seconds(place: Option<Place<'_>>, faults: &mut Faults<'_>) -> u64 {
+    let Some(place) = place else { return limits::DEFAULT_TIMEOUT_MS };
+    let Some(given) = place.number(faults) else { return limits::DEFAULT_TIMEOUT_MS };
+    let most = limits::TIMEOUT_MS / 1000;
+    let limit = Duration::from_millis(limits::TIMEOUT_MS);
+    let seconds = given.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let time = seconds.filter(|time| *time >= Duration::from_millis(1) && *time <= limit);
+    match time.and_then(|time| u64::try_from(time.as_millis()).ok()) {
+        Some(milliseconds) => milliseconds,
+        None => {
+            place.add(faults, Fault::Seconds { given: Quoted::of(given), most });
+            limits::DEFAULT_TIMEOUT_MS
+        }
+    }
 }

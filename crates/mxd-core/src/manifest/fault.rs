@@ -56,6 +56,10 @@ pub enum Fault {
     TooMany { given: usize, limit: usize, unit: &'static str },
     #[error("it is {given}, not a whole number from {least} to {most}")]
     Range { given: Quoted, least: u64, most: u64 },
+    #[error("it is {given}, not a number of seconds above 0 and up to {most}")]
+    Seconds { given: Quoted, most: u64 },
+    #[error("the name `{given}` belongs to the built-in tools")]
+    ReservedName { given: Quoted },
     #[error("the schema version is {given}; this program reads 1")]
     SchemaVersion { given: Quoted },
     #[error("`{given}` is no agent")]
@@ -127,6 +131,8 @@ impl Fault {
                 return format!("Remove `{key}`, or change the transport.").into();
             }
             Self::LiteralCredential(finding) => return finding.hint().into(),
+            Self::Seconds { .. } => "The time is in seconds: 30 is half a minute.",
+            Self::ReservedName { .. } => "Choose another name.",
             Self::Json(error) => error.hint(),
             Self::Canonical(error) => error.hint(),
             Self::Name(error) => error.hint(),

@@ -203,12 +203,34 @@ impl Reader<'_, '_> {
             }
             "sse" => {
                 place.add(self.faults, Fault::Sse);
+                self.look_at_both_transports(fields);
                 None
             }
             other => {
                 place.add(self.faults, Fault::Transport { given: Quoted::of(other) });
+                self.look_at_both_transports(fields);
                 None
             }
+        }
+    }
+
+    /// Notes what is wrong with the fields of a transport that cannot be told: whoever mends the one mistake should not
+    /// find the next one only then.
+    fn look_at_both_transports(&mut self, fields: &Fields<'_>) {
+        if let Some(place) = fields.optional("command") {
+            common::command(&place, self.faults);
+        }
+        if let Some(place) = fields.optional("args") {
+            common::arguments(&place, self.faults);
+        }
+        if let Some(place) = fields.optional("env") {
+            common::env_list(&place, self.faults);
+        }
+        if let Some(place) = fields.optional("endpoint") {
+            common::endpoint(&place, self.faults);
+        }
+        if let Some(place) = fields.optional("headers") {
+            common::headers(&place, self.faults);
         }
     }
 

@@ -26,12 +26,15 @@ const KEYS: &[&str] = &[
     "disabled",
 ];
 
+/// Names that no server of a configuration may have: tools of both would have the same name, and providers refuse that.
+const RESERVED: &[&str] = &["mxd"];
+
 /// Where the object stands in its configuration.
 const ROOT: &str = "mcpServers";
 
 /// Reads the object `mcpServers` of a configuration: one server per member, without the disabled ones.
 ///
-/// `timeout` is in milliseconds.
+/// `timeout` is in seconds.
 pub fn parse_mcp_servers(bytes: &[u8]) -> Result<Vec<ServerSpec>, Problems> {
     let text = str::from_utf8(bytes).map_err(|_| Problems::whole(Fault::NotUtf8))?;
     let node = json::read(text, limits::MANIFEST).map_err(|error| Problems::whole(error.into()))?;
@@ -39,6 +42,10 @@ pub fn parse_mcp_servers(bytes: &[u8]) -> Result<Vec<ServerSpec>, Problems> {
     let root = Place { node: &node, path: ROOT.to_owned() };
     let mut servers = Vec::new();
     for (name, place) in root.map(&mut faults, limits::SERVERS) {
+        if RESERVED.contains(&name) {
+            let fault = Fault::ReservedName { given: Quoted::of(name) };
+            faults.add(place.node.at, &member_path(ROOT, name), fault);
+        }
         match name.parse() {
             Ok(name) => servers.extend(server(name, &place, &mut faults)),
             Err(error) => {
@@ -79,7 +86,7 @@ fn server(name: ServerName, place: &Place<'_>, faults: &mut Faults<'_>) -> Optio
 fn server_fields(place: &Place<'_>, faults: &mut Faults<'_>) -> Option<Lowered> {
     let fields = place.fields(faults, KEYS)?;
     let transport = transport(place, &fields, faults);
-    let timeout_ms = common::timeout_ms(fields.optional("timeout"), faults);
+    let timeout_ms = common::timeout_seconds(fields.optional("timeout"), faults);
     let reconnect = reconnect(&fields, faults);
     let sampling = common::sampling(fields.optional("sampling"), faults);
     let resources = common::resources(fields.optional("resources"), faults);
@@ -104,6 +111,7 @@ fn transport(place: &Place<'_>, fields: &Fields<'_>, faults: &mut Faults<'_>) ->
             word @ ("stdio" | "http" | "sse") => word,
             other => {
                 kind.add(faults, Fault::Transport { given: Quoted::of(other) });
+                look_at_both_transports(fields, faults);
                 return None;
             }
         },
@@ -111,6 +119,7 @@ fn transport(place: &Place<'_>, fields: &Fields<'_>, faults: &mut Faults<'_>) ->
         None if fields.optional("url").is_some() => "http",
         None => {
             place.add(faults, Fault::NoTransport);
+            look_at_both_transports(fields, faults);
             return None;
         }
     };
@@ -118,6 +127,25 @@ fn transport(place: &Place<'_>, fields: &Fields<'_>, faults: &mut Faults<'_>) ->
         "stdio" => program(fields, faults).map(Transport::Stdio),
         "sse" => remote("sse", fields, faults).map(Transport::Sse),
         _ => remote("http", fields, faults).map(Transport::Http),
+    }
+}
+
+/// Notes what is wrong with the members of a transport that cannot be told, so that no mistake hides another.
+fn look_at_both_transports(fields: &Fields<'_>, faults: &mut Faults<'_>) {
+    if let Some(place) = fields.optional("command") {
+        common::command(&place, faults);
+    }
+    if let Some(place) = fields.optional("args") {
+        common::arguments(&place, faults);
+    }
+    if let Some(place) = fields.optional("env") {
+        common::env_map(&place, faults);
+    }
+    if let Some(place) = fields.optional("url") {
+        common::endpoint(&place, faults);
+    }
+    if let Some(place) = fields.optional("headers") {
+        common::headers(&place, faults);
     }
 }
 

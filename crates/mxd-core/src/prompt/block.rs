@@ -87,6 +87,17 @@ pub struct ToolResult {
     pub content: Vec<ResultPart>,
 }
 
+impl ToolResult {
+    /// The same for a model that sees no pictures.
+    pub(super) fn for_text_only_model(&self) -> Self {
+        let part = |part: &ResultPart| match part {
+            ResultPart::Text(_) => part.clone(),
+            ResultPart::Image(image) => ResultPart::Text(Text { text: image.placeholder() }),
+        };
+        Self { content: self.content.iter().map(part).collect(), ..self.clone() }
+    }
+}
+
 /// One piece of a tool's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -105,6 +116,14 @@ pub struct Image {
     pub media_type: String,
     /// Its bytes in base64.
     pub data: String,
+}
+
+impl Image {
+    /// What a model reads that cannot see it.
+    pub(super) fn placeholder(&self) -> String {
+        let bytes = self.data.len() / 4 * 3;
+        format!("[a picture of type {}, about {bytes} bytes, which you cannot see]", self.media_type)
+    }
 }
 
 /// An item of one wire, carried back as it came.

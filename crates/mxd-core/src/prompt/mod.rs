@@ -45,6 +45,22 @@ impl Turn {
     pub fn assistant(blocks: Vec<Block>) -> Self {
         Self { role: Role::Assistant, blocks }
     }
+
+    /// The same for a model that sees no pictures: a line of text stands for each. Without it, the model would take
+    /// what it reads for complete.
+    #[must_use]
+    pub fn for_text_only_model(&self) -> Self {
+        let block = |block: &Block| match block {
+            Block::Image(image) => Block::text(image.placeholder()),
+            Block::ToolResult(result) => Block::ToolResult(result.for_text_only_model()),
+            Block::Text(_)
+            | Block::Thinking(_)
+            | Block::RedactedThinking(_)
+            | Block::ToolCall(_)
+            | Block::Opaque(_) => block.clone(),
+        };
+        Self { role: self.role, blocks: self.blocks.iter().map(block).collect() }
+    }
 }
 
 /// The two sides of a conversation.

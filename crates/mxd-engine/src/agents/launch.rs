@@ -174,5 +174,6 @@ pub(super) fn terms(model: &Model) -> Terms {
         input_usd: read.max().unwrap_or(Usd::ZERO),
         output_usd: written.max().unwrap_or(Usd::ZERO),
         counts_tokens: model.vendor == "anthropic",
+        text_only: !model.images,
     }
 }

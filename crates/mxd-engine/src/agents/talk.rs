@@ -5,7 +5,7 @@ use mxd_core::event::EventBody;
 use mxd_core::event::body::SessionConfig;
 use mxd_core::message::Message;
 use mxd_core::prompt::{
-    Cache, CacheTtl, Head, OutputLimits, Projection, Reasoning, Request, SystemText, ToolSpec,
+    Cache, CacheTtl, Head, OutputLimits, Projection, Reasoning, Request, SystemText, ToolSpec, Turn,
 };
 use mxd_core::time::Millis;
 use mxd_llm::{EncodedPrefix, EncodedRequest, LlmError, Wire};
@@ -127,8 +127,12 @@ impl Talk {
                 Encoded { generation, turns: 0, prefix: EncodedPrefix::new(wire, &head(self.config()?)?)? }
             }
         };
+        let text_only = is_text_only(self.config()?);
         for turn in self.projection.turns().iter().skip(encoded.turns) {
-            encoded.prefix.push(turn)?;
+            match text_only {
+                true => encoded.prefix.push(&turn.for_text_only_model())?,
+                false => encoded.prefix.push(turn)?,
+            }
             encoded.turns += 1;
         }
         Ok(self.encoded.insert(encoded).prefix.request())
@@ -136,8 +140,19 @@ impl Talk {
 
     /// What is said so far, for whoever counts: also what the model has not been asked about yet.
     pub(super) fn so_far(&self) -> Result<Request, TalkError> {
-        Ok(Request { head: head(self.config()?)?, turns: self.projection.so_far() })
+        let config = self.config()?;
+        let mut turns = self.projection.so_far();
+        if is_text_only(config) {
+            turns = turns.iter().map(Turn::for_text_only_model).collect();
+        }
+        Ok(Request { head: head(config)?, turns })
     }
+}
+
+/// Whether the model of a session sees no pictures. It is read from the log, so that the bytes of a conversation stay
+/// the same after a restart with other settings.
+fn is_text_only(config: &SessionConfig) -> bool {
+    config.terms.is_some_and(|terms| terms.text_only)
 }
 
 /// The frozen start of the requests, as it is in the log.

@@ -187,6 +187,7 @@ impl Agents {
     /// What goes into the log. Pictures are kept beside it.
     fn result(&self, (tool_call_id, tool): (ToolCallId, String), outcome: Outcome) -> ToolResult {
         let (mut words, mut images) = (Vec::new(), Vec::new());
+        let outcome = outcome.fenced();
         for part in outcome.parts {
             match part {
                 Part::Text(text) => words.push(text),

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::secret::Secret;
+use super::server_entry::ServerEntry;
 
 /// Entries of a map or a list.
 pub(super) const MAX_ENTRIES: usize = 256;
@@ -58,10 +59,12 @@ pub(super) struct Document {
     /// it, agents wait.
     #[schemars(range(min = 1_000, max = 2_592_000_000u64))]
     pub(super) clarify_timeout_ms: Option<u64>,
-    /// MCP servers, by name: `command`, `args`, `env` for a program, or `url`, `headers` for a server elsewhere. What a
-    /// server offers is accepted when it is first seen, and held to from then on. With `sampling` the model of its agent
-    /// writes for it; with `resources` agents may read what it has beside tools.
-    #[schemars(with = "BTreeMap<String, BTreeMap<String, Value>>", extend("maxProperties" = MAX_ENTRIES))]
+    /// MCP servers, by name, each with the members of a server. What a server offers is accepted when it is first seen,
+    /// and held to from then on.
+    #[schemars(with = "BTreeMap<String, ServerEntry>", extend(
+        "maxProperties" = MAX_ENTRIES,
+        "propertyNames" = { "not": { "const": "mxd" } }
+    ))]
     pub(super) mcp_servers: serde_json::Map<String, Value>,
     /// A file that says exactly which tools agents have, relative to the repository.
     #[schemars(length(min = 1, max = MAX_NAME))]

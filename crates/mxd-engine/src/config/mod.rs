@@ -17,6 +17,7 @@ mod problem;
 mod read;
 mod schema;
 mod secret;
+mod server_entry;
 mod settled;
 mod write;
 

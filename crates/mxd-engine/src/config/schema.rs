@@ -73,7 +73,17 @@ pub(super) fn mismatches(file: &Value) -> Vec<(String, Mismatch)> {
     let Some(validator) = validator else {
         return vec![(String::new(), Mismatch::Shape("the schema of this program is broken".to_owned()))];
     };
-    validator.iter_errors(file).flat_map(|error| told(schema, &error)).collect()
+    let errors = validator.iter_errors(file).filter(|error| !is_within_servers(error));
+    errors.flat_map(|error| told(schema, &error)).collect()
+}
+
+/// Whether an error is about what stands in `mcpServers`. The reader of manifests checks the entries and words what is
+/// wrong with them; here it would be told a second time.
+fn is_within_servers(error: &ValidationError<'_>) -> bool {
+    let schema_path = error.schema_path().to_string();
+    ["additionalProperties", "propertyNames"]
+        .iter()
+        .any(|part| schema_path.starts_with(&format!("/properties/mcpServers/{part}")))
 }
 
 fn told(schema: &Value, error: &ValidationError<'_>) -> Vec<(String, Mismatch)> {

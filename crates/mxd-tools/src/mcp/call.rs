@@ -62,8 +62,14 @@ impl Connection {
             };
             let text = self.talk.ask(ask).await.map_err(|error| whole(error, &options))?;
             let result = self.read(&text)?;
-            let Value::Object(members) = &result else {
-                return Err(self.bad(format!("{} instead of an object", Quoted::of(&text))));
+            let members = match &result {
+                Value::Object(members) => members,
+                // Some servers answer a call with nothing but its text.
+                Value::String(_) if method == "tools/call" => return Ok(result),
+                _ => {
+                    let wanted = if method == "tools/call" { "an object or a text" } else { "an object" };
+                    return Err(self.bad(format!("{} instead of {wanted}", Quoted::of(&text))));
+                }
             };
             match members.get("resultType").and_then(Value::as_str) {
                 Some("input_required") => {

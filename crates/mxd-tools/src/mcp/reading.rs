@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use mxd_core::prompt::text::Fence;
-use mxd_core::tool::{CleanText, Quoted, ServerName, SideEffect};
+use mxd_core::tool::{Quoted, ServerName, SideEffect};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,7 +20,7 @@ use super::server::Server;
 use super::shelf::{MAX_URI_BYTES, Prompt, Prompts, Resource, Resources};
 use crate::builtin::{Context, read, schema};
 use crate::kept::MAX_RESULT_BYTES;
-use crate::outcome::{Outcome, Part};
+use crate::outcome::{Outcome, Part, SERVER_WORDS, fenced};
 use crate::plane::{Executor, GRACE, OwnTool, Registry, RegistryError, result};
 
 /// How long a call may take.
@@ -29,8 +29,6 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 const PAGE: usize = 100;
 /// The last page there can be.
 const MAX_PAGE: u32 = 1_000;
-/// The tag around words of a server.
-const TAG: &str = "server_words";
 
 /// A tool about what servers have beside tools.
 #[derive(Debug, Clone)]
@@ -302,7 +300,9 @@ fn shown(servers: &[(&ServerName, Result<Listed, CallError>)], what: &str, page:
         before += listed.lines.len();
         if from < to {
             let words = listed.lines[from..to].join("\n");
-            told.push(Fence::new(TAG).with("server", server.as_str()).around(&words, MAX_RESULT_BYTES));
+            told.push(
+                Fence::new(SERVER_WORDS).with("server", server.as_str()).around(&words, MAX_RESULT_BYTES),
+            );
         }
         if listed.left_out > 0 {
             told.push(format!(
@@ -340,10 +340,11 @@ fn contained(server: &ServerName, asked: &str, result: &Value) -> Outcome {
 /// One piece of a resource.
 fn content_parts(server: &ServerName, asked: &str, content: &Value, images: usize) -> Vec<Part> {
     let text = |name: &str| content.get(name).and_then(Value::as_str);
-    let fence = Fence::new(TAG).with("server", server.as_str()).with("uri", text("uri").unwrap_or(asked));
+    let fence =
+        Fence::new(SERVER_WORDS).with("server", server.as_str()).with("uri", text("uri").unwrap_or(asked));
     let fence = text("mimeType").into_iter().fold(fence, |fence, kind| fence.with("type", kind));
     match (text("text"), text("blob")) {
-        (Some(words), _) => vec![Part::Text(fenced(fence, words))],
+        (Some(words), _) => vec![Part::Text(fenced(fence, words, MAX_RESULT_BYTES))],
         (None, Some(blob)) => {
             let kind = text("mimeType").unwrap_or("application/octet-stream");
             let shown = match kind.starts_with("image/") {
@@ -356,18 +357,8 @@ fn content_parts(server: &ServerName, asked: &str, content: &Value, images: usiz
             };
             vec![Part::Text(fence.empty()), shown]
         }
-        (None, None) => vec![Part::Text(fenced(fence, &content.to_string()))],
+        (None, None) => vec![Part::Text(fenced(fence, &content.to_string(), MAX_RESULT_BYTES))],
     }
-}
-
-/// Words of a server in their fence, which says when it does not hold all of them.
-fn fenced(fence: Fence, words: &str) -> String {
-    let flags = CleanText::clean(words, usize::MAX).flags();
-    let fence = match flags.control + flags.hidden {
-        0 => fence,
-        taken_out => fence.with("unseen_characters_taken_out", &taken_out.to_string()),
-    };
-    fence.around(words, MAX_RESULT_BYTES)
 }
 
 fn failed(error: &CallError) -> Outcome {

@@ -192,7 +192,7 @@ impl McpTool {
             server.call(&self.id.tool, args, options).await
         };
         match called {
-            Ok(value) => result::outcome(value),
+            Ok(value) => result::outcome(value).from_server(&self.id.server),
             Err(error) => failed(&error),
         }
     }

@@ -1,5 +1,6 @@
 //! The last step of every call: no secret comes out, and nothing that is too long.
 
+use mxd_core::tool::CleanText;
 use serde_json::Value;
 
 use crate::kept::{Kept, MAX_RESULT_BYTES};
@@ -60,7 +61,12 @@ fn cut_text(mut outcome: Outcome, kept: &Kept) -> Outcome {
     }
     let whole = texts().collect::<Vec<_>>().join("\n");
     let (head, tail) = (text::head(&whole, HEAD_BYTES), text::tail(&whole, TAIL_BYTES));
-    let between = format!("[… the result has {} bytes; {} …]", whole.len(), keep(&whole, kept));
+    // An agent reads the file without a fence, so what nobody sees must not be in it.
+    let stored = match &outcome.server {
+        Some(_) => CleanText::clean(&whole, usize::MAX).text().to_owned(),
+        None => whole.clone(),
+    };
+    let between = format!("[… the result has {} bytes; {} …]", whole.len(), keep(&stored, kept));
     let images = outcome.parts.drain(..).filter(|part| matches!(part, Part::Image { .. }));
     let mut parts = vec![Part::Text(format!("{}\n{between}\n{tail}", head.trim_end_matches('\n')))];
     parts.extend(images);

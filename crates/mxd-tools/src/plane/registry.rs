@@ -6,8 +6,8 @@ use std::sync::Arc;
 use mxd_core::prompt::ToolSpec;
 use mxd_core::raw::RawJson;
 use mxd_core::tool::{
-    Annotations, NameError, Pin, PinError, PinState, SideEffect, ToolDef, ToolDefError, ToolFacts, ToolId,
-    ToolOffer, WireName,
+    Annotations, ArgProblem, NameError, Pin, PinError, PinState, SideEffect, ToolDef, ToolDefError,
+    ToolFacts, ToolId, ToolOffer, WireName,
 };
 use serde_json::Value;
 
@@ -135,6 +135,12 @@ impl Registry {
     /// The tools, in the same order.
     pub fn defs(&self) -> impl Iterator<Item = &ToolDef> {
         self.tools.values().map(|entry| &entry.def)
+    }
+
+    /// What is wrong with these arguments of a tool; nothing when there is no such tool.
+    pub fn argument_problems(&self, tool: &ToolId, args: &Value) -> Vec<ArgProblem> {
+        let entry = self.tools.get(&WireName::of(tool));
+        entry.map(|entry| entry.schema.problems(args)).unwrap_or_default()
     }
 
     /// The tool of this name.

@@ -87,6 +87,7 @@ fn errors_pictures_and_structure_are_kept() {
         ],
         structured: Some(json!({ "n": 1 })),
         is_error: true,
+        ..Outcome::default()
     };
     assert_eq!(read, expected);
     assert_eq!(text(&outcome(json!({ "content": [], "structuredContent": { "n": 1 } }))), "{\"n\":1}");
@@ -163,6 +164,7 @@ fn secrets_leave_structure_and_pictures() {
         parts: vec![Part::Image { media_type: "image/png".into(), data }],
         structured: Some(json!({ "k": "secret-value" })),
         is_error: false,
+        ..Outcome::default()
     };
     let clean = presentable(given, &secrets, &kept);
     assert_eq!(text(&clean), "[a picture of type image/png was left out: [redacted]]");

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::model::ModelCommand;
 use super::scope::{In, registered};
+use super::servers;
 use crate::client::{Daemon, Failure, data_folder};
 use crate::say::{self, DIM};
 
@@ -24,7 +25,8 @@ Examples:
   mxd config model add qwen3-coder:30b --window 65536     a model that the program does not know
 
 A daemon that runs takes changes over at once. Where agents work, approval rules and the hosts of commands hold at once,
-and everything else after `mxd daemon restart`; it says so.")]
+and everything else after `mxd daemon restart`; it says so. Agents that have begun get tools of new servers with their
+next summary: `mxd compact TASK` asks for one.")]
 pub(crate) struct ConfigCommand {
     #[command(subcommand)]
     command: Option<Wanted>,
@@ -241,6 +243,9 @@ pub(super) async fn done(scope: &In, layer: Layer, what: &str, said: &str) -> Re
     say::answer(scope.json, &json!({ "ok": true, "restartNeeded": later }), || format!("{what} {said}"));
     if later && !scope.json {
         say::note("Where agents are at work it holds after `mxd daemon restart`.");
+    }
+    if (what == "manifest" || what.split('.').next() == Some("mcpServers")) && !scope.json {
+        say::note(servers::ARRIVAL);
     }
     if !taken.budget_kept.is_empty() && what == "budgetUsd" && !scope.json {
         say::note("Projects that have a budget keep it: `mxd task edit root --budget USD` changes it there.");

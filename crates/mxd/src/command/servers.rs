@@ -7,13 +7,21 @@ use super::scope::In;
 use crate::client::{Daemon, Failure};
 use crate::say::{self, BAD, DIM, GOOD, WEAK};
 
+/// When agents that have begun get tools that were added since.
+pub(super) const ARRIVAL: &str = "Agents that have begun get tools of a new server with their next summary. \
+    `mxd compact TASK` asks for one now; the cached start of their requests is then written anew.";
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   mxd servers                                  how they are, and what they offer
   mxd servers accept github                    what it offers now is what it may offer
   mxd servers accept github --class issue=write
-  mxd servers retry github                     looks for it again")]
+  mxd servers retry github                     looks for it again
+  mxd compact root                             gives an agent that has begun the tools of new servers
+
+An agent keeps the tools it began with until its next summary, because another list makes the provider's cache of
+its conversation useless. `mxd compact` asks for a summary now.")]
 pub(crate) struct Servers {
     #[command(subcommand)]
     command: Option<Wanted>,
@@ -61,6 +69,9 @@ impl Servers {
             }
         };
         say::answer(scope.json, &answer, || said);
+        if !scope.json {
+            say::note(ARRIVAL);
+        }
         Ok(())
     }
 }

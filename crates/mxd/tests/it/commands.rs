@@ -174,7 +174,8 @@ fn every_way_to_steer_says_what_it_did() {
         env!("CARGO_BIN_EXE_mxd")
     );
     tell(&["config", "set", "approvals", rule]);
-    assert_eq!(user.run(&["config", "set", "mcpServers", &server]).0, 0);
+    let (code, said) = user.run(&["config", "set", "mcpServers", &server]);
+    assert!(code == 0 && said.contains("with their next summary"), "{said}");
     assert_eq!(user.run(&["task", "create", "Careful"]).0, 0);
     assert_eq!(user.run(&["send", "-t", "Careful", "Begin."]).0, 0);
     tell(&["wait"]);

@@ -99,6 +99,7 @@ impl Engine {
     }
 
     async fn dispatch(&self, tool: Tool, arguments: Value, context: &CallContext) -> Result<Value, Fault> {
+        tool.check_fields(&arguments)?;
         match tool {
             Tool::Compile => told(compile::run(self, read(arguments)?, context).await),
             Tool::Test => told(test::run(self, read(arguments)?, context).await),

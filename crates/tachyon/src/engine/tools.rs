@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{
     artifact_get, call, chain_list, chain_register, compile, deploy, registry_lookup, simulate, test,
 };
+use crate::fault::Fault;
 
 /// A verb of the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -148,11 +149,48 @@ impl Tool {
     pub fn names() -> Vec<&'static str> {
         ROWS.iter().map(|row| row.name).collect()
     }
+
+    /// Refuses fields that the tool does not have, by name. Reading a request is not enough: where a type is made of
+    /// several, what is missing is told before what is unknown.
+    pub(super) fn check_fields(self, arguments: &Value) -> Result<(), Fault> {
+        let Value::Object(given) = arguments else { return Ok(()) };
+        let Some(row) = ROWS.iter().find(|row| row.tool == self) else { return Ok(()) };
+        let schema = (row.input)();
+        let known = schema.get("properties").and_then(Value::as_object);
+        let is_known = |name: &String| known.is_some_and(|known| known.contains_key(name));
+        let quoted = |name: &String| format!("`{name}`");
+        let unknown: Vec<String> = given.keys().filter(|name| !is_known(name)).map(quoted).collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let known: Vec<String> = known.into_iter().flat_map(|known| known.keys()).map(quoted).collect();
+        let expected = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+        let noun = if unknown.len() == 1 { "field" } else { "fields" };
+        Err(Fault::invalid(format!("unknown {noun} {}; expected {expected}", unknown.join(", "))))
+    }
 }
 
-/// The schema of what is read.
+/// The schema of what is read. It lets fields through that nobody knows: the engine refuses them, and names them in the
+/// same form as every other problem, whatever client asks.
 fn schema<T: JsonSchema>() -> Value {
-    of::<T>(SchemaSettings::draft2020_12().for_deserialize())
+    let mut schema = of::<T>(SchemaSettings::draft2020_12().for_deserialize());
+    open(&mut schema);
+    schema
+}
+
+/// Lets every object have more fields than are described.
+fn open(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let is_closed = fields.get("additionalProperties") == Some(&Value::Bool(false));
+            if is_closed {
+                fields.insert("additionalProperties".to_owned(), Value::Bool(true));
+            }
+            fields.values_mut().for_each(open);
+        }
+        Value::Array(items) => items.iter_mut().for_each(open),
+        _ => {}
+    }
 }
 
 fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {

@@ -172,6 +172,9 @@ pub struct Terms {
     /// Whether its provider counts the tokens of a request.
     #[serde(default)]
     pub counts_tokens: bool,
+    /// Whether it reads text and sees no pictures. Sessions that were begun before this was noted got them sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub text_only: bool,
 }
 
 /// The provider is asked how many tokens the conversation has, because an estimate does not decide whether it fits.

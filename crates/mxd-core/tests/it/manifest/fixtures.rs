@@ -236,7 +236,7 @@ fn credentials() -> Vec<Case> {
         env(
             json!(["GITHUB_TOKEN=9f8b7c6d5e4f3a2b1c0d9e8f"]),
             "servers[0].env[0]",
-            "what looks like a key stands here",
+            "a credential stands here",
         ),
         blind(
             "/servers/0/args",
@@ -248,13 +248,13 @@ fn credentials() -> Vec<Case> {
             "/servers/0/args",
             json!(["--api-key=9f8b7c6d5e4f3a2b1c0d9e8f"]),
             "servers[0].args[0]",
-            "what looks like a key",
+            "a credential",
         ),
         blind(
             "/servers/0/args",
             json!(["--api-key", "9f8b7c6d5e4f3a2b1c0d9e8f"]),
             "servers[0].args[1]",
-            "what looks like a key",
+            "a credential",
         ),
         blind(
             "/servers/1/endpoint",
@@ -272,7 +272,7 @@ fn credentials() -> Vec<Case> {
             "/servers/1/endpoint",
             json!("https://x.example/?api_key=9f8b7c6d5e4f3a2b1c0d9e8f"),
             "servers[1].endpoint",
-            "what looks like a key",
+            "a credential",
         ),
     ]
 }

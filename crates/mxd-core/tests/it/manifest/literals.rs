@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::fixtures::{DIGEST, good};
 
 /// What is said about a value, when it is taken for a credential.
-fn finding(manifest: &Value) -> Option<(String, String)> {
+pub(super) fn finding(manifest: &Value) -> Option<(String, String)> {
     let text = manifest.to_string();
     match AgentManifest::parse(text.as_bytes(), Placeholders::Refuse) {
         Ok(_) => None,
@@ -19,19 +19,19 @@ fn finding(manifest: &Value) -> Option<(String, String)> {
     }
 }
 
-fn in_env(item: &str) -> Option<(String, String)> {
+pub(super) fn in_env(item: &str) -> Option<(String, String)> {
     let mut manifest = good();
     manifest["servers"][0]["env"] = json!([item]);
     finding(&manifest)
 }
 
-fn in_header(name: &str, value: &str) -> Option<(String, String)> {
+pub(super) fn in_header(name: &str, value: &str) -> Option<(String, String)> {
     let mut manifest = good();
     manifest["servers"][1]["headers"] = json!({name: value});
     finding(&manifest)
 }
 
-fn in_args(args: &[&str]) -> Option<(String, String)> {
+pub(super) fn in_args(args: &[&str]) -> Option<(String, String)> {
     let mut manifest = good();
     manifest["servers"][0]["args"] = json!(args);
     finding(&manifest)
@@ -87,14 +87,11 @@ fn random_values_under_secret_names_are_found() {
             ["9f8b7c6d5e4f3a2b1c0d9e8f", "a8B3c9D2e7F1g6H5j4K0", "550e8400-e29b-41d4-a716-446655440000"]
         {
             let found = in_env(&format!("{name}={value}"));
-            assert_eq!(found.unwrap_or_else(|| panic!("{name}={value}")).0, "what looks like a key");
+            assert_eq!(found.unwrap_or_else(|| panic!("{name}={value}")).0, "a credential");
         }
     }
     assert!(in_header("X-Auth-Key", "a8B3c9D2e7F1g6H5j4K0").is_some());
     assert!(in_args(&["--api-key", "a8B3c9D2e7F1g6H5j4K0"]).is_some());
-    assert_eq!(in_env("DB_PASSWORD=hunter2").unwrap().0, "a password");
-    assert_eq!(in_header("Authorization", "hunter2").unwrap().0, "a credential");
-    assert_eq!(in_header("x-api-key", "hunter2").unwrap().0, "a credential");
 }
 
 #[test]
@@ -112,7 +109,6 @@ fn ordinary_values_are_let_through() {
         format!("TENANT_ID={uuid}"),
         format!("ACCESS_TOKEN_ID={uuid}"),
         "SIGNING_KEY_FINGERPRINT=8f434346648f6b96df89dda901c5176b10a6d839".to_owned(),
-        "EXAMPLE_KEY=xxxxxxxxxxxxxxxxxxxxxxx1".to_owned(),
         "VERSION=2026.1.14-rc.1+build.77".to_owned(),
         "PRIVATE_KEY_FILE=/etc/keys/server-2026-01-14.pem".to_owned(),
         "SSH_KEY_PATH=~/.ssh/id_ed25519_deploy_2026".to_owned(),

@@ -1,5 +1,7 @@
 //! Manifests from outside: problems, credentials, signatures, lock files, and the published schemas.
 
+mod credential_names;
+mod credential_shapes;
 mod credentials;
 mod fixtures;
 mod literals;

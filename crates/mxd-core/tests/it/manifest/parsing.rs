@@ -365,3 +365,23 @@ proptest! {
         prop_assert!(AgentManifest::parse(&bytes, Placeholders::Refuse).is_err());
     }
 }
+
+#[test]
+fn a_wrong_transport_does_not_hide_other_mistakes() {
+    for transport in ["sse", "carrier-pigeon"] {
+        let mut manifest = good();
+        let server = &mut manifest["servers"][0];
+        server["transport"] = json!(transport);
+        server["args"] = json!(["--api-key=hunter2"]);
+        server["env"] = json!(["not a variable"]);
+        server["endpoint"] = json!("http://example.com");
+        server["headers"] = json!({ "Bad Name": "x" });
+        server["command"] = json!("");
+        let told = AgentManifest::parse(manifest.to_string().as_bytes(), Placeholders::Refuse).unwrap_err();
+        let paths: Vec<&str> = told.problems.iter().map(|problem| problem.path.as_str()).collect();
+        for field in ["transport", "args[0]", "env[0]", "endpoint", "headers[\"Bad Name\"]", "command"] {
+            let path = format!("servers[0].{field}");
+            assert!(paths.contains(&path.as_str()), "{path} is not in {paths:?}");
+        }
+    }
+}

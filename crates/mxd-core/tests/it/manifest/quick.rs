@@ -16,7 +16,7 @@ fn one(server: Value) -> ServerSpec {
 fn every_transport_is_lowered() {
     let text = br#"{
         "files": {"command": "npx", "args": ["-y", "server"], "env": {"TOKEN": "$env:TOKEN", "MODE": "fast"}},
-        "web": {"url": "https://tools.example.com/mcp", "headers": {"Authorization": "Bearer $env:WEB"}, "timeout": 5000},
+        "web": {"url": "https://tools.example.com/mcp", "headers": {"Authorization": "Bearer $env:WEB"}, "timeout": 2.5},
         "old": {"type": "sse", "url": "https://old.example.com/sse"},
         "off": {"command": "x", "disabled": true},
         "on": {"type": "stdio", "command": "x", "disabled": false}
@@ -29,7 +29,7 @@ fn every_transport_is_lowered() {
     let Transport::Stdio(program) = &servers[0].transport else { panic!("{servers:?}") };
     let env: Vec<_> = program.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(env, ["TOKEN=$env:TOKEN", "MODE=fast"]);
-    assert_eq!((servers[0].timeout_ms, servers[1].timeout_ms), (limits::DEFAULT_TIMEOUT_MS, 5000));
+    assert_eq!((servers[0].timeout_ms, servers[1].timeout_ms), (limits::DEFAULT_TIMEOUT_MS, 2_500));
 }
 
 #[test]
@@ -93,9 +93,8 @@ fn each_problem_is_told_with_its_path() {
         (
             json!({"s": {"command": "x", "env": {"API_KEY": "9f8b7c6d5e4f3a2b1c0d9e8f"}}}),
             "mcpServers.s.env.API_KEY",
-            "what looks like a key",
+            "a credential",
         ),
-        (json!({"s": {"command": "x", "timeout": 0}}), "mcpServers.s.timeout", "it is 0"),
         (
             json!({"s": {"command": "x", "reconnect": "yes"}}),
             "mcpServers.s.reconnect",
@@ -124,11 +123,57 @@ fn each_problem_is_told_with_its_path() {
         (json!({"s": {"command": "x", "arg": []}}), "mcpServers.s.arg", "`arg` is no key here"),
         (json!([]), "mcpServers", "a list instead of an object"),
     ];
-    for (servers, path, says) in cases {
-        let problems = parse_mcp_servers(servers.to_string().as_bytes()).expect_err(says);
-        let [problem] = &problems.problems[..] else { panic!("{says}: {problems}") };
-        assert_eq!(&problem.path, path);
-        assert!(problem.fault.to_string().contains(says), "{problem}");
+    cases.iter().for_each(check_only_problem);
+}
+
+/// A configuration, the path of the only thing that is wrong with it, and part of what is said about it.
+fn check_only_problem((servers, path, says): &(Value, &str, &str)) {
+    let problems = parse_mcp_servers(servers.to_string().as_bytes()).expect_err(says);
+    let [problem] = &problems.problems[..] else { panic!("{says}: {problems}") };
+    assert_eq!(&problem.path, path);
+    assert!(problem.fault.to_string().contains(says), "{problem}");
+}
+
+#[test]
+fn timeout_is_in_seconds() {
+    let timeout = |value: Value| one(json!({ "command": "x", "timeout": value })).timeout_ms;
+    assert_eq!(timeout(json!(30)), 30_000);
+    assert_eq!(timeout(json!(30.0)), 30_000);
+    assert_eq!(timeout(json!(0.25)), 250);
+    assert_eq!(timeout(json!(3600)), limits::TIMEOUT_MS);
+    for wrong in [json!(0), json!(-1), json!(3600.5), json!(30_000), json!(1e300), json!(0.0001)] {
+        let servers = json!({ "s": { "command": "x", "timeout": wrong } });
+        check_only_problem(&(servers, "mcpServers.s.timeout", "a number of seconds"));
+    }
+}
+
+#[test]
+fn name_of_built_in_tools_is_refused() {
+    for server in [json!({ "command": "x" }), json!({ "command": "x", "disabled": true })] {
+        check_only_problem(&(json!({ "mxd": server }), "mcpServers.mxd", "belongs to the built-in tools"));
+    }
+}
+
+#[test]
+fn wrong_type_does_not_hide_other_mistakes() {
+    let rest = json!({ "args": 1, "env": { "A-B": "c" }, "url": "http://x.example", "headers": { "Bad Name": "x" } });
+    for (kind, place) in [(Some("ws"), "mcpServers.s.type"), (None, "mcpServers.s")] {
+        let mut server = rest.clone();
+        if let Some(kind) = kind {
+            server["type"] = json!(kind);
+            server["command"] = json!("");
+        } else {
+            server.as_object_mut().unwrap().remove("url");
+        }
+        let told = parse_mcp_servers(json!({ "s": server }).to_string().as_bytes()).unwrap_err();
+        let paths: Vec<&str> = told.problems.iter().map(|problem| problem.path.as_str()).collect();
+        let mut expected =
+            vec![place, "mcpServers.s.args", "mcpServers.s.env.A-B", "mcpServers.s.headers[\"Bad Name\"]"];
+        if kind.is_some() {
+            expected.extend(["mcpServers.s.command", "mcpServers.s.url"]);
+        }
+        expected.iter().for_each(|path| assert!(paths.contains(path), "{path} is not in {paths:?}"));
+        assert_eq!(paths.len(), expected.len(), "{paths:?}");
     }
 }
 

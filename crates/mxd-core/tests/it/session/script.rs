@@ -23,6 +23,7 @@ pub(crate) fn terms() -> Terms {
         input_usd: usd(10),
         output_usd: usd(50),
         counts_tokens: false,
+        text_only: false,
     }
 }
 

@@ -1,11 +1,11 @@
 //! The page about the configuration and the published schema, written from the types.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use mxd_engine::config::{KEYS, Layer, Repository, defaults, descriptions, schema};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::scene::Scene;
 use crate::golden;
@@ -106,16 +106,23 @@ fn the_page_says_what_the_program_does() {
         writeln!(page, "* what: {kind}\n* by default: {default}\n* the repository: {repository}").unwrap();
         writeln!(page, "* example: `{shown}`").unwrap();
     }
-    page.push_str("\n## Members of an auth group\n\n");
-    writeln!(page, "{}\n\n| member | meaning |\n|---|---|", described["authGroups.*"]).unwrap();
-    for (path, meaning) in &described {
-        if let Some(member) = path.strip_prefix("authGroups.*.") {
-            writeln!(page, "| `{member}` | {meaning} |").unwrap();
-        }
-    }
+    page.push_str(&members("an auth group", "authGroups.*", &described));
+    page.push_str(&members("a server", "mcpServers.*", &described));
     page.push_str("\n## A file that says something about every key\n\n");
     writeln!(page, "```json\n{}\n```", EXAMPLE.trim_end()).unwrap();
     golden::check(&docs().join("configuration.md"), &page);
+}
+
+/// A table of what an entry of a map can say.
+fn members(title: &str, entry: &str, described: &BTreeMap<String, String>) -> String {
+    let mut table = format!("\n## Members of {title}\n\n");
+    writeln!(table, "{}\n\n| member | meaning |\n|---|---|", described[entry]).unwrap();
+    for (path, meaning) in described {
+        if let Some(member) = path.strip_prefix(&format!("{entry}.")) {
+            writeln!(table, "| `{member}` | {meaning} |").unwrap();
+        }
+    }
+    table
 }
 
 #[test]
@@ -156,4 +163,33 @@ fn every_key_of_the_schema_is_in_the_table_and_the_other_way_round() {
     let listed: BTreeSet<String> = KEYS.iter().map(|key| key.path.to_owned()).collect();
     assert_eq!(listed, expected);
     assert_eq!(listed.len(), KEYS.len());
+}
+
+/// An editor that follows the schema accepts what the program accepts, and marks what it refuses.
+#[test]
+fn schema_and_program_agree_about_servers() {
+    let validator = jsonschema::validator_for(&schema()).unwrap();
+    let good = [
+        json!({ "command": "x", "args": ["y"], "env": { "A": "b" }, "timeout": 2.5, "disabled": true }),
+        json!({ "type": "sse", "url": "https://x.example", "headers": { "A": "b" }, "reconnect": false }),
+        json!({ "url": "https://x.example", "max_reconnect_attempts": 0, "sampling": true, "resources": true }),
+    ];
+    let bad = [
+        json!({ "command": "x", "timeout": 30_000 }),
+        json!({ "command": "x", "timeout": 0 }),
+        json!({ "command": "x", "type": "ws" }),
+        json!({ "command": "x", "reconnect": "yes" }),
+        json!({ "command": "x", "max_reconnect_attempts": 101 }),
+        json!({ "command": "x", "timeout_ms": 1 }),
+    ];
+    let file = |name: &str, entry: &Value| json!({ "mcpServers": { name: entry } });
+    let is_read = |file: &Value| Scene::of(&[(Layer::User, file.clone())]).is_good();
+    for entry in good {
+        let file = file("x", &entry);
+        assert!(validator.is_valid(&file) && is_read(&file), "{entry}");
+    }
+    let reserved = file("mxd", &json!({ "command": "x" }));
+    for file in bad.iter().map(|entry| file("x", entry)).chain([reserved]) {
+        assert!(!validator.is_valid(&file) && !is_read(&file), "{file}");
+    }
 }

@@ -92,7 +92,7 @@ fn each_wrong_thing_is_found_where_it_is() {
             "is a URL",
         ),
         (json!({ "mcpServers": { "x": { "comand": "y" } } }), "mcpServers.x.comand", "no key here"),
-        (json!({ "mcpServers": { "x": 3 } }), "mcpServers.x", "instead of object"),
+        (json!({ "mcpServers": { "x": 3 } }), "mcpServers.x", "instead of an object"),
         (json!({ "manifestSigners": ["did:key:zzz"] }), "manifestSigners[0]", "is no signer"),
         (
             json!({ "approvals": { "rules": [{ "name": "a", "ruling": "allow" }, { "name": "a", "ruling": "ask" }] } }),

@@ -58,6 +58,10 @@ impl Scene {
         Config::load(&self.places).unwrap_or_else(|problems| panic!("{problems}"))
     }
 
+    pub(super) fn is_good(&self) -> bool {
+        Config::load(&self.places).is_ok()
+    }
+
     pub(super) fn problems(&self) -> Problems {
         Config::load(&self.places).expect_err("something is wrong")
     }

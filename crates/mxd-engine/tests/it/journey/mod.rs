@@ -20,6 +20,7 @@ mod neighbours;
 mod network;
 mod other_model;
 mod own_program;
+mod pictures;
 mod programs;
 mod reading;
 mod repository_checks;

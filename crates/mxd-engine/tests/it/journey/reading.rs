@@ -58,7 +58,7 @@ async fn an_agent_reads_resources_of_a_server_of_npm() {
     let everything = |_: &Path| {
         let folder = npm::servers();
         let server = json!({
-            "command": "node", "args": [npm::index(&folder, "server-everything")], "resources": true, "timeout": 120_000,
+            "command": "node", "args": [npm::index(&folder, "server-everything")], "resources": true, "timeout": 120,
         });
         json!({ "mcpServers": { "everything": server }, "sandbox": { "read": [folder] } })
     };

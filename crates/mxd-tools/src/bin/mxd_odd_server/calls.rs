@@ -102,6 +102,7 @@ impl Kind {
                 speech.line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":{deep}}}}}"#));
             }
             "answers-at-length" => drop(speech.text(id, &"x".repeat(3 << 20))),
+            "answers-with-a-string" => drop(speech.result(id, &json!(call.text))),
             "answers-with-a-number" => drop(speech.result(id, &json!(42))),
             "refuses-at-length" => {
                 let error = json!({ "code": 7, "message": "x".repeat(100_000), "data": "y".repeat(100_000) });
