@@ -79,10 +79,12 @@ pub struct Limits {
     pub failed_turns: u32,
     /// How long to wait after the first of them; each further one waits twice as long.
     pub retry_ms: u64,
-    /// Times in a row the same call may come to the same before its agent is told.
+    /// Calls in a row that may fail in the same way before their agent is told.
     pub repeats_before_warning: usize,
-    /// Times in a row before it is brought to rest.
+    /// Calls in a row before it is brought to rest.
     pub repeats_before_rest: usize,
+    /// How many times as often calls may succeed in the same way: who waits for something asks again and again.
+    pub repeats_of_success: usize,
     /// Turns in a row of nothing but words between tasks.
     pub talk_turns: u32,
     /// Times an agent that waits for nothing is reminded, before the task above is told.
@@ -132,6 +134,7 @@ impl Limits {
         retry_ms: 30_000,
         repeats_before_warning: 4,
         repeats_before_rest: 8,
+        repeats_of_success: 4,
         talk_turns: 24,
         reminders: 1,
     };

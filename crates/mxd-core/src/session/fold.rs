@@ -1,6 +1,6 @@
 //! What each event does to a session.
 
-use super::trace::{REMEMBERED, fingerprint};
+use super::trace::REMEMBERED;
 use super::{
     Asking, Context, EXCEEDED, FAILED, FAILING, Finishing, HostRequest, Load, REFITTED, Session, Trace,
     UNPAID, Waiting,
@@ -181,7 +181,11 @@ impl Session {
             | MessageKind::BackgroundComplete
             | MessageKind::Compact
             | MessageKind::Interrupt
-            | MessageKind::Unknown => self.streak.reminded = 0,
+            | MessageKind::Unknown => {
+                self.streak.reminded = 0;
+                // Something has happened outside, so the same call may come to something else.
+                self.trace.clear();
+            }
         }
     }
 
@@ -271,7 +275,7 @@ impl Session {
             return;
         };
         let call = self.calls.remove(position).digest;
-        self.trace.push_back(Trace { call, result: fingerprint([result.content.as_str()]) });
+        self.trace.push_back(Trace::of(call, result));
         while self.trace.len() > REMEMBERED {
             self.trace.pop_front();
         }

@@ -6,6 +6,7 @@
 mod context;
 mod fold;
 mod trace;
+mod volatile;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::context::{Context, Counted, Load};
 pub use self::trace::Trace;
-pub(crate) use self::trace::{fingerprint, repeated};
+pub(crate) use self::trace::{Repetition, fingerprint, repetition};
 use crate::event::body::{CallMade, DoneStatus, RestReason, Terms, ToolCallId, TurnPurpose};
 use crate::id::{ApprovalId, ClarificationId, ReservationId, TaskId};
 use crate::money::Usd;

@@ -244,7 +244,9 @@ pub(super) struct LimitsPart {
     /// Agents of a project that work at the same time; others wait for their turn.
     #[schemars(range(min = 1, max = 1_000))]
     pub(super) agents: Option<usize>,
-    /// How often the same call may fail in the same way before the agent is told, and at twice as often stopped.
+    /// How many calls in a row may fail in the same way before the agent is told, and at twice as many stopped. Rounds of
+    /// up to four calls count as well. What differs from run to run, such as times, does not matter. Calls that succeed in
+    /// the same way may be four times as many.
     #[schemars(range(min = 2, max = 100))]
     pub(super) repeats: Option<u32>,
 }

@@ -9,9 +9,10 @@ use super::turn::{Kind, Turn};
 use crate::decide::{Effect, Refusal};
 use crate::event::body::{MessagesConsumed, RestReason, ToolCallId, TurnPurpose, TurnStarted};
 use crate::id::MessageId;
+use crate::limits::Limits;
 use crate::message::{MessageKind, NoticeTopic};
 use crate::prompt::text::{self, Pending, PendingTask};
-use crate::session::{Load, repeated};
+use crate::session::{Load, Repetition, repetition};
 use crate::tree::Status;
 
 /// Running sub-tasks that are named one by one.
@@ -206,18 +207,15 @@ fn goes_in_circles(turn: &mut Turn<'_, '_>) -> Result<bool, Refusal> {
     if turn.session.rest.is_some() {
         return Ok(false);
     }
-    let (limits, times) = (turn.plan.limits, repeated(&turn.session.trace));
-    let why = if times >= limits.repeats_before_rest {
-        format!("the same call came to the same result {times} times in a row")
+    let limits = turn.plan.limits;
+    let repeated = repetition(&turn.session.trace).map(|one| (one, borne(one, limits)));
+    let why = if let Some((one, _)) = repeated.filter(|(one, most)| one.calls >= most.rest) {
+        circle(one)
     } else if turn.session.streak.talk >= limits.talk_turns {
         format!("{} turns in a row held nothing but messages between tasks", turn.session.streak.talk)
     } else {
-        if times == limits.repeats_before_warning {
-            let text = format!(
-                "You made the same call {times} times in a row and it came to the same. It will not change. \
-                 Look at the problem from another side, or ask."
-            );
-            turn.tell_itself(NoticeTopic::Loop, text);
+        if let Some((one, _)) = repeated.filter(|(one, most)| one.calls == most.warning) {
+            turn.tell_itself(NoticeTopic::Loop, loop_warning(one));
         }
         return Ok(false);
     };
@@ -226,4 +224,44 @@ fn goes_in_circles(turn: &mut Turn<'_, '_>) -> Result<bool, Refusal> {
     turn.read_on();
     turn.tell_above(&why)?;
     Ok(true)
+}
+
+/// How many calls in a row are borne.
+#[derive(Debug, Clone, Copy)]
+struct Borne {
+    /// Before the agent is told.
+    warning: usize,
+    /// Before it is brought to rest.
+    rest: usize,
+}
+
+/// More of those that succeed; and a round has to be gone more than twice to be one, and once more after the warning.
+fn borne(repeated: Repetition, limits: &Limits) -> Borne {
+    let patience = if repeated.fails { 1 } else { limits.repeats_of_success.max(1) };
+    let least = if repeated.round == 1 { 1 } else { 2 * repeated.round + 1 };
+    let warning = limits.repeats_before_warning.saturating_mul(patience).max(least);
+    let rest = limits.repeats_before_rest.saturating_mul(patience);
+    Borne { warning, rest: rest.max(warning.saturating_add(repeated.round)) }
+}
+
+/// What an agent is brought to rest for.
+fn circle(Repetition { calls, round, .. }: Repetition) -> String {
+    match round {
+        1 => format!("the same call came to the same result {calls} times in a row"),
+        _ => format!("the same {round} calls came to the same results again and again, {calls} in a row"),
+    }
+}
+
+fn loop_warning(Repetition { calls, round, fails }: Repetition) -> String {
+    let what = match round {
+        1 => format!("You made the same call {calls} times in a row and it came to the same."),
+        _ => format!("Your last {calls} calls were the same {round} again and again, and came to the same."),
+    };
+    if fails {
+        format!("{what} It will not change. Look at the problem from another side, or ask.")
+    } else {
+        format!(
+            "{what} If you wait for something, run a command in the background that ends when it is there, and yield."
+        )
+    }
 }

@@ -9,7 +9,7 @@ use mxd_core::message::Message;
 use mxd_core::time::Millis;
 use mxd_core::tree::Status;
 
-use super::script::{cents, done, failure, mxd, run};
+use super::script::{cents, done, failure, id, mxd, settled, tool};
 use super::stage::{Outcome, Stage};
 
 fn alarm(outcome: &Outcome) -> Option<(u64, u64)> {
@@ -127,38 +127,113 @@ fn a_late_workplace_is_remembered_and_starts_nothing() {
     assert_eq!(outcome.effects, []);
 }
 
-/// The agent makes the same call with the same result so many times, and then something else happens.
-fn circles(stage: &mut Stage, task: TaskId, times: usize) -> Vec<Outcome> {
-    let again = |n: usize, stage: &mut Stage| {
-        stage.calls(task, vec![run(&format!("c{n}"))]);
-        stage.returns(task, &format!("c{n}"), "no such file")
-    };
-    (0..times).map(|n| again(n, stage)).collect()
+/// A call comes to this.
+fn comes_to(
+    stage: &mut Stage,
+    task: TaskId,
+    (call, command): (&str, &str),
+    (words, fails): (&str, bool),
+) -> Outcome {
+    stage.calls(task, vec![tool(call, "bash", &format!(r#"{{"command":"{command}"}}"#))]);
+    stage.take(|effect| matches!(effect, Effect::RunTool { .. }).then_some(())).expect("it runs");
+    let mut outcome = settled(&id(call), words);
+    outcome.result.is_error = fails;
+    stage.session(task, SessionOp::Settled(outcome))
+}
+
+/// The agent goes a round of commands, each with its result, until it rests; how many calls that took.
+fn circles(stage: &mut Stage, task: TaskId, round: &[(&str, &str, bool)]) -> (usize, Vec<usize>) {
+    let mut told = Vec::new();
+    for (n, (command, words, fails)) in round.iter().cycle().take(200).enumerate() {
+        let words = words.replace('#', &format!("{:05}", 10_000 + n * 7));
+        let outcome = comes_to(stage, task, (&format!("c{n}"), command), (&words, *fails));
+        if outcome.has("message") {
+            told.push(n + 1);
+        }
+        if !stage.is_asking(task) {
+            return (n + 1, told);
+        }
+    }
+    (0, told)
 }
 
 #[test]
-fn the_same_call_with_the_same_result_is_told_and_then_ended() {
+fn the_same_call_with_the_same_failure_is_told_and_then_ended() {
     let mut stage = Stage::new();
     let task = stage.worker();
     let (warning, most) = (stage.limits.repeats_before_warning, stage.limits.repeats_before_rest);
-    let outcomes = circles(&mut stage, task, most);
-    let told: Vec<usize> = (0..most).filter(|n| outcomes[*n].has("message")).collect();
-    assert_eq!(told, [warning - 1, most - 1], "the agent, and then the task above");
+    let (calls, told) = circles(&mut stage, task, &[("cat x", "no such file", true)]);
+    assert_eq!((calls, told), (most, vec![warning, most]), "the agent, and then the task above");
     assert_eq!(stage.rest(task), Some(&RestReason::Loop));
     stage.say(task, "look elsewhere");
     assert!(stage.is_asking(task), "whoever writes to it knows more");
 }
 
 #[test]
-fn something_else_in_between_breaks_the_circle() {
+fn failures_that_differ_in_times_and_names_of_logs_are_the_same() {
     let mut stage = Stage::new();
     let task = stage.worker();
-    let most = stage.limits.repeats_before_rest;
-    circles(&mut stage, task, most - 1);
-    stage.calls(task, vec![run("other")]);
-    stage.returns(task, "other", "ah");
-    assert_eq!(stage.rest(task), None);
-    assert!(stage.is_asking(task));
+    let words = "npm error Lifecycle script `test` failed\nnpm error A complete log is in /h/_logs/2026-11-18T12_00_#Z-debug-0.log";
+    let (calls, _) = circles(&mut stage, task, &[("npm test", words, true)]);
+    assert_eq!(calls, stage.limits.repeats_before_rest);
+}
+
+#[test]
+fn rounds_of_several_calls_are_recognised() {
+    for (round, most) in [
+        (&[("ls", "a b", false), ("pwd", "/w", false)][..], 40),
+        (&[("sed x", "", false), ("make", "error: x", true)][..], 12),
+        (&[("a", "1", true), ("b", "2", true), ("c", "3", true)][..], 12),
+    ] {
+        let mut stage = Stage::new();
+        let task = stage.worker();
+        let (calls, told) = circles(&mut stage, task, round);
+        assert!(calls > 0 && calls <= most, "{round:?}: {calls}");
+        assert!(told.len() == 2, "the agent first: {told:?}");
+        assert_eq!(stage.rest(task), Some(&RestReason::Loop));
+    }
+}
+
+#[test]
+fn who_waits_for_something_may_ask_again_and_again() {
+    let mut stage = Stage::new();
+    let task = stage.worker();
+    let polls = stage.limits.repeats_before_rest * 3;
+    for n in 0..polls {
+        comes_to(&mut stage, task, (&format!("p{n}"), "curl -s :8080/health"), ("starting", false));
+        assert!(stage.is_asking(task), "poll {n}");
+    }
+    comes_to(&mut stage, task, ("up", "curl -s :8080/health"), ("ready", false));
+    for n in 0..polls {
+        comes_to(&mut stage, task, (&format!("q{n}"), "curl -s :8080/health"), (&format!("{n} done"), false));
+        assert!(stage.is_asking(task), "what it says changes: {n}");
+    }
+    let (calls, _) = circles(&mut stage, task, &[("true", "", false)]);
+    let limits = &stage.limits;
+    assert_eq!(calls, limits.repeats_before_rest * limits.repeats_of_success, "but not for ever");
+}
+
+#[test]
+fn something_else_in_between_breaks_the_circle() {
+    let between: [fn(&mut Stage, TaskId); 2] = [
+        |stage, task| {
+            comes_to(stage, task, ("other", "ls"), ("ah", false));
+        },
+        |stage, task| {
+            stage.say(task, "I have put the file there");
+        },
+    ];
+    for happens in between {
+        let mut stage = Stage::new();
+        let task = stage.worker();
+        for n in 1..stage.limits.repeats_before_rest {
+            comes_to(&mut stage, task, (&format!("c{n}"), "cat x"), ("no such file", true));
+        }
+        happens(&mut stage, task);
+        comes_to(&mut stage, task, ("again", "cat x"), ("no such file", true));
+        assert_eq!(stage.rest(task), None);
+        assert!(stage.is_asking(task));
+    }
 }
 
 #[test]

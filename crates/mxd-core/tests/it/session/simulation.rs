@@ -47,6 +47,7 @@ fn limits(dice: &mut Dice) -> Limits {
         task_ms: [0, 0, 0, 3_000][chosen(dice, 4)],
         repeats_before_warning: 2,
         repeats_before_rest: 4,
+        repeats_of_success: 2,
         talk_turns: 5,
         cut_off_answers: 2,
         agents: [0, 0, 1, 2, 3][chosen(dice, 5)],
