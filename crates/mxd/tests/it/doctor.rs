@@ -91,13 +91,14 @@ fn everything_is_looked_at_and_what_is_missing_has_a_fix() {
 #[test]
 fn whose_commits_agents_make_is_said_and_bad_when_nobody_said_it() {
     let patient = Patient::with("{}");
+    // A repository of its own, so that no other one around it says anything.
+    let repository =
+        Command::new("git").args(["init", "-q"]).current_dir(patient.data.path()).status().unwrap();
+    assert!(repository.success());
     let (code, findings, words) = patient.examine(&[], None);
     assert_eq!((code, &finding(&findings, "identity")["state"]), (Some(0), &json!("good")), "{words}");
     assert!(words.contains("agents commit as Patient <patient@example.org>"), "{words}");
     fs::remove_file(patient.data.path().join(".gitconfig")).unwrap();
-    let repository =
-        Command::new("git").args(["init", "-q"]).current_dir(patient.data.path()).status().unwrap();
-    assert!(repository.success());
     let (code, findings, words) = patient.examine(&[], None);
     let found = finding(&findings, "identity");
     assert_eq!((code, &found["state"]), (Some(1), &json!("bad")), "{words}");

@@ -70,6 +70,7 @@ impl Conversation {
             cost_unknown: false,
             answer_bytes: 0,
             calls: Vec::new(),
+            usage_fault: None,
         });
     }
 

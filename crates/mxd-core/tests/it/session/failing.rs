@@ -9,7 +9,7 @@ use mxd_core::message::Message;
 use mxd_core::time::Millis;
 use mxd_core::tree::Status;
 
-use super::script::{cents, done, failure, id, mxd, run, settled, text, tool};
+use super::script::{cents, done, failure, id, mxd, settled, text, tool};
 use super::stage::{Outcome, Stage};
 
 fn alarm(outcome: &Outcome) -> Option<(u64, u64)> {
