@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, openat, statat, statvfs};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, StatxFlags, openat, statvfs, statx};
 use tokio::time::Instant;
 
 use super::policy::{Limits, Policy};
@@ -190,11 +190,11 @@ impl Count {
         if name == c"." || name == c".." {
             return None;
         }
-        let about = statat(parent, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let is_folder = FileType::from_raw_mode(about.st_mode) == FileType::Directory;
+        let about = statx(parent, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS).ok()?;
+        let is_folder = FileType::from_raw_mode(about.stx_mode.into()) == FileType::Directory;
         // A file with several names is counted in parts, so that all of them together count once.
-        let names = if is_folder { 1 } else { about.st_nlink.max(1) };
-        self.usage.bytes += about.st_blocks.unsigned_abs() * BLOCK_BYTES / names;
+        let names = if is_folder { 1 } else { about.stx_nlink.max(1) };
+        self.usage.bytes += about.stx_blocks * BLOCK_BYTES / u64::from(names);
         self.usage.files += 1;
         let opened = is_folder.then(|| openat(parent, name, FOLDER, Mode::empty()).and_then(Dir::new))?;
         match opened {

@@ -5,7 +5,6 @@
 use super::end::Ending;
 use crate::sandbox::{End, Exit, LimitHits, Limits};
 
-const KILLED: i32 = 9;
 const TOO_MUCH_PROCESSOR_TIME: i32 = 24;
 const TOO_LARGE_A_FILE: i32 = 25;
 
@@ -30,7 +29,7 @@ pub(super) fn notes(limits: &Limits, ending: &Ending, hits: LimitHits) -> Vec<St
         Some(TOO_LARGE_A_FILE) => {
             notes.push(format!("no file may be larger than {} bytes", limits.file_bytes));
         }
-        Some(TOO_MUCH_PROCESSOR_TIME | KILLED) if used_its_time(exit.usage.cpu_ms, limits) => {
+        Some(TOO_MUCH_PROCESSOR_TIME) => {
             notes.push(format!(
                 "no process may use more than {} seconds of processor time",
                 limits.cpu_seconds
@@ -39,11 +38,6 @@ pub(super) fn notes(limits: &Limits, ending: &Ending, hits: LimitHits) -> Vec<St
         Some(_) | None => {}
     }
     notes
-}
-
-/// Whether this is the time after which the kernel kills a process. It counts in ticks, and may be a little early.
-fn used_its_time(cpu_ms: u64, limits: &Limits) -> bool {
-    cpu_ms.saturating_mul(10) >= limits.cpu_seconds.saturating_mul(9_000)
 }
 
 /// The signal that ended the command, or the program that its shell waited for.
@@ -59,8 +53,8 @@ mod tests {
     use super::*;
     use crate::sandbox::Usage;
 
-    fn ended(end: End, cpu_ms: u64) -> Ending {
-        Ending::Exit(Exit { end, usage: Usage { cpu_ms, peak_bytes: 0 } })
+    fn ended(end: End) -> Ending {
+        Ending::Exit(Exit { end, usage: Usage::default() })
     }
 
     #[test]
@@ -74,13 +68,13 @@ mod tests {
         };
         let none = LimitHits::default();
         let cases = [
-            (ended(End::Code(0), 0), none, None),
-            (ended(End::Signal(9), 1_500), none, None),
-            (ended(End::Signal(9), 2_000), none, Some("more than 2 seconds")),
-            (ended(End::Code(152), 2_500), none, Some("more than 2 seconds")),
-            (ended(End::Code(153), 0), none, Some("larger than 1000 bytes")),
+            (ended(End::Code(0)), none, None),
+            (ended(End::Signal(9)), none, None),
+            (ended(End::Signal(24)), none, Some("more than 2 seconds")),
+            (ended(End::Code(152)), none, Some("more than 2 seconds")),
+            (ended(End::Code(153)), none, Some("larger than 1000 bytes")),
             (Ending::Killed, LimitHits { refused_processes: 3, ..none }, Some("64 processes and threads")),
-            (ended(End::Code(0), 0), LimitHits { killed_for_memory: 1, ..none }, Some("256 MiB of memory")),
+            (ended(End::Code(0)), LimitHits { killed_for_memory: 1, ..none }, Some("256 MiB of memory")),
         ];
         for (ending, hits, expected) in cases {
             let said = notes(&limits, &ending, hits);
