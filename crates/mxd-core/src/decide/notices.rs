@@ -2,7 +2,8 @@
 //! anyway, unless the task right above may be waiting for the node in vain from now on.
 //!
 //! A change by the user is told to every task above the node, and to the node itself when its text changed. A
-//! change by an agent or by the daemon is told to the node alone. Nobody is told about their own change.
+//! change by an agent or by the daemon is told to the node alone, and never to a task above that agent. Nobody is told
+//! about their own change.
 
 use super::plan::Plan;
 use super::{Actor, Effect};
@@ -58,7 +59,13 @@ impl Plan<'_> {
                 self.notify_above(node, change);
             }
             (Actor::User, Concern::Surroundings) => self.notify_above(node, change),
-            (Actor::Agent(_) | Actor::Daemon, Concern::Itself | Concern::Surroundings) => {
+            (Actor::Agent(agent), Concern::Itself | Concern::Surroundings) => {
+                let is_above = self.tree().tasks_above(agent).any(|above| above.id == node);
+                if !is_above {
+                    self.notify(node, change, Urge::Quiet);
+                }
+            }
+            (Actor::Daemon, Concern::Itself | Concern::Surroundings) => {
                 self.notify(node, change, Urge::Quiet);
             }
         }

@@ -49,7 +49,9 @@ pub enum Refusal {
     TooManyImages { given: usize, limit: usize },
     #[error("the project has {limit} nodes, and that is the limit")]
     TooManyNodes { limit: usize },
-    #[error("{parent} has {limit} children, and that is the limit")]
+    #[error(
+        "{parent} has {limit} tasks and folders directly below it, closed ones included, and no more fit"
+    )]
     TooManyChildren { parent: TaskId, limit: usize },
     #[error("the tree would become {depth} levels deep below its root, more than {limit}")]
     TooDeep { depth: usize, limit: usize },
@@ -245,7 +247,9 @@ impl Refusal {
             Self::TooManyImages { limit: 0, .. } => "Name a file instead: only the user sends images.",
             Self::TooManyImages { .. } => "Send the rest in another message.",
             Self::TooManyNodes { .. } => "Delete closed tasks.",
-            Self::TooManyChildren { .. } => "Group them in folders, or delete closed ones.",
+            Self::TooManyChildren { .. } => {
+                "Put the new one into a folder or below another task, or delete closed ones."
+            }
             Self::TooDeep { .. } => "Put it higher up in the tree.",
             Self::NoSuchPlace { .. } => "Give a smaller place, or leave it out to put it last.",
             Self::Cycle { .. } => "Choose a parent outside the subtree that moves.",

@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 
 use super::text::{self, ForkSide, fork_result};
-use super::{Block, Image, Opaque, RedactedThinking, ResultPart, Text, Thinking, ToolCall, ToolResult, Turn};
+use super::{
+    Block, Image, Opaque, RedactedThinking, ResultPart, Role, Text, Thinking, ToolCall, ToolResult, Turn,
+};
 use crate::commit::Seq;
 use crate::event::body::{self, BlobId, CacheBreakReason, ToolCallId};
 use crate::event::{Event, EventBody};
@@ -18,6 +20,12 @@ use crate::time::Millis;
 
 /// Where the bytes of pictures are looked up, in base64.
 pub type Pictures<'a> = &'a dyn Fn(&BlobId) -> Option<String>;
+
+/// What stands for an answer that held nothing, was broken off before its first word, or never came.
+const NO_ANSWER: &str = "(no answer)";
+
+/// What stands for the user's side when nothing was said and the model is asked again.
+const GO_ON: &str = "Go on.";
 
 /// A conversation, built event by event.
 #[derive(Debug, Clone, Default)]
@@ -145,6 +153,14 @@ impl Projection {
         }
         self.results.clear();
         blocks.append(&mut self.said);
+        let last = self.turns.last().map(|turn| turn.role);
+        match (blocks.is_empty(), last) {
+            // The model was asked and said nothing that can be sent back: both sides speak in turn all the same.
+            (false, Some(Role::User)) => self.turns.push(Turn::assistant(vec![Block::text(NO_ANSWER)])),
+            // It is asked to go on from its own words.
+            (true, Some(Role::Assistant)) => blocks.push(Block::text(GO_ON)),
+            (_, _) => {}
+        }
         if !blocks.is_empty() {
             self.turns.push(Turn::user(blocks));
         }

@@ -77,6 +77,8 @@ fn an_agents_change_is_told_to_the_changed_task_alone() {
     world.drain(b);
     assert_eq!(told(&world.agent(a, paint(b, "red"))), [(b, TreeAction::Updated)]);
     assert_eq!(told(&world.agent(b, rename(b, "b3"))), [], "never the agent itself");
+    assert_eq!(told(&world.agent(b, rename(root, "r2"))), [], "nor a task above it");
+    assert_eq!(told(&world.agent(b, paint(a, "red"))), []);
     assert_eq!(told(&world.agent(a, rename(folder, "f2"))), []);
     assert_eq!(told(&world.agent(a, Op::CreateTask(NewTask::new(a, "c", "")))), []);
     assert_eq!(told(&world.agent(a, set(b, Status::Pending))), [(b, TreeAction::StatusChanged)]);

@@ -35,20 +35,6 @@ pub(crate) async fn open(ground: &Path) -> Project {
     open_beside(ground, (ProjectId::from(Ulid::from_parts(1, 1)), Neighbours::default())).await
 }
 
-/// Opens the project on this ground with another git.
-#[allow(dead_code, reason = "only stories in which git stops need another one")]
-pub(crate) async fn open_with(ground: &Path, git: impl FnOnce(Git) -> Git) -> Project {
-    let beside = (ProjectId::from(Ulid::from_parts(1, 1)), Neighbours::default());
-    let (tether, earlier) = Tether::take(&ground.join("data/living"), Duration::from_secs(120)).unwrap();
-    assert_eq!(earlier, Earlier::Gone, "what a killed program had started ends by itself");
-    let mut opening = opening(ground, beside, tether.clone()).await;
-    let git = git(Git::from_environment().tied_by(tether));
-    let repository = Repository::open(git, &Lanes::new(), &ground.join("repo")).await.unwrap();
-    let inspector = Inspector::new(opening.surroundings.sandbox.clone());
-    opening.surroundings.repository = repository.inspected_by(inspector);
-    Project::open(opening).await.unwrap()
-}
-
 /// Opens the project on this ground as one of several.
 pub(crate) async fn open_beside(ground: &Path, beside: (ProjectId, Neighbours)) -> Project {
     let (tether, earlier) = Tether::take(&ground.join("data/living"), Duration::from_secs(120)).unwrap();

@@ -7,14 +7,16 @@ use super::next;
 use super::place::{self, Place};
 use super::route;
 use super::turn::Turn;
-use crate::decide::{Alarm, Effect, Refusal};
+use crate::decide::notices::{Concern, change};
+use crate::decide::{Actor, Alarm, Effect, Refusal};
 use crate::event::body::{
     AssistantText, CacheBreak, CacheBreakReason, CallMade, MessagePosted, ModelItem, RestReason, StopReason,
     ToolCall, TurnEnded, TurnPurpose, Usage,
 };
-use crate::message::{Compact, NoticeTopic};
+use crate::message::{Compact, NoticeTopic, TreeAction};
 use crate::session::{FAILED, FAILING, fingerprint};
 use crate::time::Millis;
+use crate::tree::Status;
 
 pub(super) fn answered(turn: &mut Turn<'_, '_>, answer: Answer) -> Result<(), Refusal> {
     let asking = turn.session.asking.filter(|asking| asking.turn == answer.turn);
@@ -132,8 +134,10 @@ fn without_calls(turn: &mut Turn<'_, '_>, stop: StopReason) -> Result<(), Refusa
             turn.read_on();
             turn.tell_above(why)
         }
+        // Its words stand in the conversation; the next request has to end with something that was said to it.
         StopReason::Other(reason) if reason == "pause_turn" => {
-            turn.effect(Effect::Wake { task: turn.task });
+            let text = "Your turn was paused by the provider. Go on where it ended.";
+            turn.tell_itself(NoticeTopic::CutOff, text.to_owned());
             Ok(())
         }
         StopReason::Other(reason) if reason == "model_context_window_exceeded" => {
@@ -239,8 +243,12 @@ pub(super) fn retry_later(turn: &mut Turn<'_, '_>, failed: u64) {
 /// Asks again, unless something else has happened since.
 pub(super) fn retry(turn: &mut Turn<'_, '_>, failed: u64) -> Result<(), Refusal> {
     let same = turn.session.life.turns == failed && turn.session.rest == Some(RestReason::Failed);
-    if !same || !turn.works() || turn.session.is_busy() {
+    let begins_again = turn.plan.actor == Actor::User && turn.fields()?.status == Status::Failed;
+    if !same || !(turn.works() || begins_again) || turn.session.is_busy() {
         return Err(Refusal::Late { task: turn.task, what: "another try" });
+    }
+    if begins_again {
+        return begin_again(turn);
     }
     if place::look(turn) == Place::None {
         // Nobody calls it, so it comes back by itself.
@@ -250,6 +258,14 @@ pub(super) fn retry(turn: &mut Turn<'_, '_>, failed: u64) -> Result<(), Refusal>
     if turn.session.summarising && turn.session.opened {
         return compact::begin(turn);
     }
+    next::go_on(turn)
+}
+
+/// The workplace of a task could not be made, so it has failed; the user has seen to that and has it tried again.
+fn begin_again(turn: &mut Turn<'_, '_>) -> Result<(), Refusal> {
+    let (task, title) = (turn.task, turn.node()?.title.clone());
+    turn.plan.change_status(task, (Status::Failed, Status::InProgress), Some("another try".to_owned()))?;
+    turn.plan.announce(task, &change(TreeAction::StatusChanged, task, &title), Concern::Surroundings);
     next::go_on(turn)
 }
 

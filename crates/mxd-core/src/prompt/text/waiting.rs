@@ -52,7 +52,7 @@ pub fn yield_result(pending: &Pending<'_>) -> String {
         }
     }
     if pending.tasks.is_empty() && pending.clarifications + pending.approvals + pending.commands == 0 {
-        text.push_str("\nNothing: you are waiting for a message only.");
+        text.push_str("\nNothing: no task below works, no question is open, no command runs.");
     }
     text
 }

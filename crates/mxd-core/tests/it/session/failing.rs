@@ -1,15 +1,15 @@
 //! What goes wrong outside: models that cannot be asked, workplaces that cannot be made, agents that go in circles.
 
-use mxd_core::decide::{Alarm, Cost, Effect, SessionOp};
+use mxd_core::decide::{Actor, Alarm, Cost, Effect, Op, SessionOp};
 use mxd_core::event::EventBody;
-use mxd_core::event::body::{RestReason, Usage};
+use mxd_core::event::body::{RestReason, StopReason, Usage};
 use mxd_core::id::TaskId;
 use mxd_core::limits::Limits;
 use mxd_core::message::Message;
 use mxd_core::time::Millis;
 use mxd_core::tree::Status;
 
-use super::script::{cents, done, failure, mxd, run};
+use super::script::{cents, done, failure, mxd, run, text};
 use super::stage::{Outcome, Stage};
 
 fn alarm(outcome: &Outcome) -> Option<(u64, u64)> {
@@ -85,6 +85,44 @@ fn a_task_that_cannot_begin_has_failed_and_the_task_above_hears_of_it() {
     assert!(told, "{:?}", outcome.names());
     assert_eq!(stage.refused(task, SessionOp::LaunchFailed { message }), "late");
     assert_eq!(stage.say(task, "again").effects[0], Effect::Launch { task });
+}
+
+#[test]
+fn paused_turn_goes_on_after_a_word_to_the_model() {
+    let mut stage = Stage::new();
+    let task = stage.worker();
+    let paused = StopReason::Other("pause_turn".into());
+    let outcome = stage.answer(task, vec![text("half of it")], paused);
+    let told = outcome.of(task).any(|body| match body {
+        EventBody::Message(posted) => {
+            matches!(&posted.body, Message::Notice(notice) if notice.content.contains("Go on"))
+        }
+        _ => false,
+    });
+    assert!(told && outcome.has("messages_consumed"), "{:?}", outcome.names());
+    assert!(stage.is_asking(task));
+}
+
+#[test]
+fn task_that_could_not_begin_is_tried_again_by_the_user() {
+    let mut stage = Stage::new();
+    let task = stage.task(stage.root(), "t");
+    stage.say(task, "begin");
+    stage.session(task, SessionOp::LaunchFailed { message: "the set-up failed".into() });
+    stage.work.clear();
+    assert_eq!(stage.refused(task, SessionOp::Retry { turn: 0 }), "late", "nobody but the user knows better");
+    let outcome = stage.steer(task, SessionOp::Retry { turn: 0 });
+    assert_eq!(stage.status(task), Status::InProgress);
+    assert!(outcome.effects.contains(&Effect::Launch { task }), "{:?}", outcome.effects);
+    stage.launches(task);
+    assert!(stage.is_asking(task), "with the message that was to begin it");
+    stage.calls(task, vec![done("d", "failed")]);
+    assert_eq!(stage.status(task), Status::Failed);
+    assert_eq!(stage.refuse(Actor::User, retry(task, 1)).code(), "late", "its agent gave up by itself");
+}
+
+fn retry(task: TaskId, turn: u64) -> Op {
+    Op::Session { task, op: SessionOp::Retry { turn } }
 }
 
 #[test]

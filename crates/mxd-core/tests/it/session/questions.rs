@@ -34,6 +34,20 @@ fn the_agent_goes_on_and_the_answer_comes_as_a_message() {
 }
 
 #[test]
+fn yield_tells_whether_a_question_is_still_open() {
+    let mut stage = Stage::new();
+    let task = stage.worker();
+    let id = ask(&mut stage, task);
+    stage.calls(task, vec![yields("y1")]);
+    let woken = stage.say(task, "another thing");
+    assert!(results(&woken)[0].1.contains("1 open question(s) to the user"), "{woken:?}");
+    stage.calls(task, vec![yields("y2")]);
+    let answered = stage.steer(task, reply(id));
+    let told = &results(&answered)[0].1;
+    assert!(told.contains("no question is open") && !told.contains("waiting"), "{told}");
+}
+
+#[test]
 fn there_is_a_limit() {
     let mut stage = Stage::new();
     stage.limits.questions_per_task = 1;

@@ -10,15 +10,16 @@ use mxd_core::id::{Fresh, ProjectId, TaskId, Ulid};
 use mxd_core::state::State;
 use mxd_core::tree::Status;
 use mxd_engine::agents::Neighbours;
-use mxd_engine::git::Git;
+use mxd_engine::git::{Git, Inspector, Lanes, Repository};
 use mxd_engine::project::Project;
+use mxd_tools::tether::{Earlier, Tether};
 use rehearse::{Options, Rehearsal, Script, Wire};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 pub(crate) use crate::ground::repository::{git, write};
 use crate::ground::repository::{make_repository, write_settings};
-use crate::ground::{create_root, open, open_beside, open_with};
+use crate::ground::{create_root, open, open_beside, opening};
 
 /// How long anything may take before the story counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -132,7 +133,16 @@ impl Stage {
         if let Some(old) = self.project.take() {
             old.close().await;
         }
-        self.project = Some(open_with(self.ground.path(), git).await);
+        let ground = self.ground.path();
+        let (tether, earlier) = Tether::take(&ground.join("data/living"), PATIENCE).unwrap();
+        assert_eq!(earlier, Earlier::Gone, "what a killed program had started ends by itself");
+        let beside = (ProjectId::from(Ulid::from_parts(1, 1)), Neighbours::default());
+        let mut opening = opening(ground, beside, tether.clone()).await;
+        let git = git(Git::from_environment().tied_by(tether));
+        let repository = Repository::open(git, &Lanes::new(), &self.repo()).await.unwrap();
+        let inspector = Inspector::new(opening.surroundings.sandbox.clone());
+        opening.surroundings.repository = repository.inspected_by(inspector);
+        self.project = Some(Project::open(opening).await.unwrap());
     }
 
     /// Ends the program, has something happen to the ground, and starts it again.
