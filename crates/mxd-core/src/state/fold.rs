@@ -2,8 +2,8 @@
 
 use super::{Reservation, State};
 use crate::event::body::{
-    BudgetGranted, BudgetReserved, BudgetSettled, CreatedKind, EditedBy, InitialStatus, MessagePosted,
-    MessagesConsumed, TaskCreated, TaskMoved, TaskStatusChanged, TaskUpdated, WorktreeCreated,
+    BudgetGranted, BudgetReserved, BudgetSettled, ChildrenReordered, CreatedKind, EditedBy, InitialStatus,
+    MessagePosted, MessagesConsumed, TaskCreated, TaskMoved, TaskStatusChanged, TaskUpdated, WorktreeCreated,
     WorktreeRemoved,
 };
 use crate::event::{Event, EventBody, EventKind};
@@ -25,10 +25,7 @@ impl State {
             EventBody::TaskUpdated(body) => self.update(task, body, at),
             EventBody::TaskStatusChanged(body) => self.change_status(task, body, at),
             EventBody::TaskMoved(body) => self.relocate(task, body, at),
-            EventBody::ChildrenReordered(body) => {
-                let fit = self.tree.reorder(task, &body.children);
-                self.settle(fit, (task, body.edited_by), at);
-            }
+            EventBody::ChildrenReordered(body) => self.reorder(task, body, at),
             EventBody::TaskDeleted(_) => self.delete(task),
             EventBody::TaskReset(_) | EventBody::ConversationCleared(_) => self.forget_conversation(task, at),
             EventBody::Message(body) => self.post(task, body),
@@ -89,6 +86,11 @@ impl State {
             | EventBody::DaemonBooted(_)
             | EventBody::Unknown(_) => {}
         }
+    }
+
+    fn reorder(&mut self, task: TaskId, body: &ChildrenReordered, at: Millis) {
+        let fit = self.tree.reorder(task, &body.children);
+        self.settle(fit, (task, body.edited_by), at);
     }
 
     fn create(&mut self, id: TaskId, body: &TaskCreated, at: Millis) {
