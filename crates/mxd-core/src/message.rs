@@ -339,6 +339,8 @@ pub enum NoticeTopic {
     Bounced,
     /// Its branch cannot be merged before it resolves conflicts.
     Conflict,
+    /// The user chose another base branch.
+    BaseBranch,
     /// Something a newer version tells.
     #[serde(untagged)]
     Other(String),

@@ -9,7 +9,7 @@ use mxd_core::decide::Refusal;
 use mxd_core::lookup::LookupError;
 use mxd_engine::config::WriteError;
 use mxd_engine::home::HomeError;
-use mxd_engine::project::{LookError, WishError};
+use mxd_engine::project::{LookError, SetBaseBranchError, WishError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -174,6 +174,17 @@ impl From<LookError> for Fault {
                 .hint("A task gets its branch when it starts, and loses it when it is put away."),
             LookError::Git(_) => {
                 Self::conflict("git", error.to_string()).hint("See to the repository and try again.")
+            }
+        }
+    }
+}
+
+impl From<SetBaseBranchError> for Fault {
+    fn from(error: SetBaseBranchError) -> Self {
+        match error {
+            SetBaseBranchError::Refused(error) => error.into(),
+            SetBaseBranchError::Branch(error) => {
+                Self::conflict("base_branch", error.to_string()).hint("`git branch` lists the branches.")
             }
         }
     }

@@ -67,6 +67,8 @@ enum Command {
     List(project::List),
     /// Says where the folder of a project is now.
     Relocate(project::Relocate),
+    /// Tells or chooses the branch that tasks start from and that work is merged into.
+    Base(project::Base),
     /// Forgets a project; its repository and its log stay.
     Remove(project::Remove),
     /// Shows the tree of tasks.
@@ -210,6 +212,7 @@ async fn talk(command: Command, scope: &In) -> Result<(), Failure> {
         Command::Overview(overview) => overview.run(scope).await,
         Command::List(list) => list.run(scope).await,
         Command::Relocate(relocate) => relocate.run(scope).await,
+        Command::Base(base) => base.run(scope).await,
         Command::Remove(remove) => remove.run(scope).await,
         Command::Status(status) => status.run(scope).await,
         Command::Tasks(tasks) => tasks.run(scope).await,

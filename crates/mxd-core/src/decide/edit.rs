@@ -1,14 +1,14 @@
 //! Changing fields of a node.
 
 use super::create::task_depth_below;
-use super::notices::{Concern, change};
+use super::notices::{Concern, Urge, change};
 use super::plan::Plan;
 use super::release::Waiter;
 use super::{DescriptionEdit, Refusal, TaskPatch, session, text};
 use crate::change::Change;
 use crate::event::body::TaskUpdated;
 use crate::id::TaskId;
-use crate::message::TreeAction;
+use crate::message::{Notice, NoticeTopic, TreeAction};
 use crate::tree::{Node, Persistence, TaskFields};
 
 /// All or nothing: one field that cannot change refuses the whole patch.
@@ -36,6 +36,27 @@ pub(super) fn update(plan: &mut Plan<'_>, id: TaskId, patch: TaskPatch) -> Resul
         return Err(Refusal::NothingToChange { task: id });
     }
     commit(plan, node, update)
+}
+
+/// The root keeps the base branch as its own. Its agent reads of the change, which decides where merges go.
+pub(super) fn base_branch(plan: &mut Plan<'_>, branch: String) -> Result<(), Refusal> {
+    plan.check_user("choose the base branch")?;
+    let root = plan.tree().root().ok_or(Refusal::NoRoot)?;
+    let branch = text::name(plan.limits, "the branch", &branch).map(|()| branch)?;
+    if branch.is_empty() {
+        return Err(Refusal::Empty { field: "the branch" });
+    }
+    if root.task().and_then(|task| task.branch.as_ref()) == Some(&branch) {
+        return Err(Refusal::NothingToChange { task: root.id });
+    }
+    let content = format!(
+        "The user chose another base branch: {branch}. Tasks below you start from it from now on, and what you merge \
+         goes into it."
+    );
+    plan.emit(root.id, TaskUpdated { branch: Some(branch), ..TaskUpdated::by(plan.edited_by()) });
+    let notice = Notice { topic: NoticeTopic::BaseBranch, content };
+    plan.inform(root.id, root.id, notice.into(), Urge::Quiet);
+    Ok(())
 }
 
 fn commit(plan: &mut Plan<'_>, node: &Node, update: TaskUpdated) -> Result<(), Refusal> {

@@ -59,6 +59,11 @@ pub enum Op {
         /// What changes.
         patch: TaskPatch,
     },
+    /// Choose the branch that tasks start from and that work is merged into.
+    SetBaseBranch {
+        /// Its name.
+        branch: String,
+    },
     /// Put a node, with everything below it, somewhere else.
     MoveTask {
         /// Which node.

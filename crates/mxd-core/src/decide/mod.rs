@@ -188,6 +188,7 @@ fn apply_op(plan: &mut Plan<'_>, op: Op) -> Result<(), Refusal> {
         Op::CreateTask(task) => create::task(plan, task),
         Op::CreateFolder(folder) => create::folder(plan, folder),
         Op::UpdateTask { task, patch } => edit::update(plan, task, patch),
+        Op::SetBaseBranch { branch } => edit::base_branch(plan, branch),
         Op::MoveTask { task, parent, place } => arrange::relocate(plan, task, parent, place),
         Op::ReorderChildren { node, children } => arrange::reorder(plan, node, children),
         Op::SetStatus { task, to, reason } => lifecycle::set_status(plan, task, to, reason),

@@ -27,6 +27,8 @@ pub enum Refusal {
     OwnTask { task: TaskId, wanted: &'static str },
     #[error("the project already has its root task {root}")]
     RootExists { root: TaskId },
+    #[error("the project has no root task yet")]
+    NoRoot,
     #[error("{task} is the root task and cannot be {wanted}")]
     IsRoot { task: TaskId, wanted: &'static str },
     #[error("the agent of {agent} may not {wanted} {task}: it is not below its own task")]
@@ -162,6 +164,7 @@ impl Refusal {
             Self::Nested => "nested",
             Self::UnreadMessages { .. } => "unread_messages",
             Self::RootExists { .. } => "root_exists",
+            Self::NoRoot => "no_root",
             Self::IsRoot { .. } => "is_root",
             Self::OutsideSubtree { .. } => "outside_subtree",
             Self::UserOnly { .. } => "user_only",
@@ -231,6 +234,7 @@ impl Refusal {
             Self::Nested => "Put all of them into one list.",
             Self::UnreadMessages { .. } => "Read them first.",
             Self::RootExists { .. } => "Create tasks below it.",
+            Self::NoRoot => "Open the project again: that makes it.",
             Self::IsRoot { .. } => "Choose a node below the root, or remove the whole project.",
             Self::OutsideSubtree { .. } => {
                 "Ask the task above by message; title, description and colour you may edit."

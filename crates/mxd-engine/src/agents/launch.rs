@@ -20,7 +20,7 @@ use super::{Agents, errand};
 use crate::config::{AgentModel, Role};
 use crate::git::space::Watermark;
 use crate::git::worktree::{self, Base, Created, FailedSetup, Request, Setup};
-use crate::git::{Branch, Errand, Head, Ran, Slug};
+use crate::git::{Branch, Errand, Ran, Slug};
 use crate::home::make_private_folder;
 
 /// Tokens of an answer, where the model could write more: what is set aside for a call is set aside for all of them.
@@ -104,19 +104,6 @@ impl Agents {
         let run = |errand: Errand| self.set_up(task, errand);
         let created = worktree::create(&self.surroundings().repository, &request, run).await;
         created.map(Some).map_err(|error| error.to_string())
-    }
-
-    /// The branch the user works on. Never assumed: a checkout without one is refused.
-    pub(super) async fn base_branch(&self) -> Result<Branch, String> {
-        match self.surroundings().repository.head().await.map_err(|error| error.to_string())? {
-            Head::Branch { branch, .. } => Ok(branch),
-            Head::Unborn { branch } => {
-                Err(format!("the branch {branch} has no commit yet; commit something first"))
-            }
-            Head::Detached { commit } => {
-                Err(format!("the checkout is at {commit} without a branch; switch to a branch first"))
-            }
-        }
     }
 
     fn worktree_folder(&self, task: TaskId, title: &str) -> Result<PathBuf, String> {

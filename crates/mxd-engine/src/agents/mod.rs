@@ -4,6 +4,7 @@
 //! (its conversation, its sandbox, its running calls) is at its desk, which is made when it is first needed: a task
 //! that waits has none.
 
+pub(crate) mod base_branch;
 mod checks;
 mod conflict;
 mod depot;
@@ -48,6 +49,7 @@ use tokio::sync::{broadcast, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+pub use self::base_branch::BaseBranchError;
 use self::depot::Depot;
 pub use self::depot::SupplyError;
 use self::desk::Desk;

@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 use super::error::GitError;
 use super::files::Beneath;
 use super::identity::IdentityError;
-use super::repository::{Place, Repository};
+use super::names::Branch;
+use super::repository::{Head as CheckedOut, Place, Repository};
 use super::run::{Call, Git};
 
 /// Where the script is that makes worktrees ready.
@@ -207,11 +208,14 @@ pub enum ScriptState {
 /// # Errors
 ///
 /// When git fails.
-pub async fn script_state(repository: &Repository) -> Result<ScriptState, GitError> {
+pub async fn script_state(repository: &Repository, base: Option<&Branch>) -> Result<ScriptState, GitError> {
     let Some(checkout) = repository.checkout() else { return Ok(ScriptState::Missing) };
-    let call = Call::new(["cat-file", "-e", &format!("HEAD:{SCRIPT}")]).accepts(&[1, 128]);
-    if repository.ask(Place::Checkout(checkout), call).await?.code == 0 {
-        return Ok(ScriptState::Committed);
+    if let Some(base) = base {
+        let object = format!("{}:{SCRIPT}", base.refname());
+        let call = Call::new(["cat-file", "-e", &object]).accepts(&[1, 128]);
+        if repository.ask(Place::Store, call).await?.code == 0 {
+            return Ok(ScriptState::Committed);
+        }
     }
     let is_there = checkout.folder.join(SCRIPT).is_file();
     Ok(if is_there { ScriptState::NotCommitted } else { ScriptState::Missing })
@@ -223,11 +227,19 @@ pub async fn script_state(repository: &Repository) -> Result<ScriptState, GitErr
 /// # Errors
 ///
 /// When it cannot be written or committed.
-pub async fn set_up_script(repository: &Repository, choice: ScriptChoice) -> Result<bool, CommitError> {
+pub async fn set_up_script(
+    repository: &Repository,
+    base: &Branch,
+    choice: ScriptChoice,
+) -> Result<bool, CommitError> {
     let Some(checkout) = repository.checkout() else { return Ok(false) };
     let failed = |source: GitError| CommitError::Git { file: SCRIPT.to_owned(), source };
-    if script_state(repository).await.map_err(failed)? == ScriptState::Committed {
+    if script_state(repository, Some(base)).await.map_err(failed)? == ScriptState::Committed {
         return Ok(false);
+    }
+    match repository.head().await.map_err(failed)? {
+        CheckedOut::Branch { branch, .. } | CheckedOut::Unborn { branch } if branch == *base => {}
+        _ => return Err(CommitError::NotCheckedOut { file: SCRIPT.to_owned(), base: base.clone() }),
     }
     // Who cannot commit shall not be left with half of it.
     repository.identity().await?;
@@ -252,6 +264,14 @@ pub enum CommitError {
     /// Nobody can be its author.
     #[error(transparent)]
     Identity(#[from] IdentityError),
+    /// Tasks start from another branch, where it would be missing.
+    #[error("{file} belongs on the base branch {base}, and that is not checked out")]
+    NotCheckedOut {
+        /// Which file.
+        file: String,
+        /// Where tasks start.
+        base: Branch,
+    },
     /// Git does not take it now.
     #[error("git did not commit {file}: {source}")]
     Git {

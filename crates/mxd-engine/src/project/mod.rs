@@ -31,7 +31,7 @@ use self::fold::Fold;
 use self::hub::Hub;
 pub(crate) use self::hub::Shown;
 use self::intake::Intake;
-pub use self::user::LookError;
+pub use self::user::{LookError, SetBaseBranchError, SetUpScriptError};
 pub(crate) use self::wish::Wish;
 pub use self::wish::{Receipt, WishError};
 use crate::agents::{Agents, SupplyError, Surroundings};

@@ -1,10 +1,11 @@
 //! What a user sees and does of a project that its tree and its log do not hold: git, and commands that run.
 
+use mxd_core::decide::{Actor, Op};
 use mxd_core::event::body::ToolCallId;
 use mxd_core::id::TaskId;
 
-use super::Project;
-use crate::agents::{Merge, MergeRequest};
+use super::{Project, WishError};
+use crate::agents::{BaseBranchError, Merge, MergeRequest, base_branch};
 use crate::config::Config;
 use crate::git::init::{CommitError, ScriptChoice};
 use crate::git::{self, Branch, Logged, RefError, Review};
@@ -71,7 +72,8 @@ impl Project {
         let around = self.shared.agents.surroundings();
         let root_budget = self.look(|state| state.tree().root().and_then(|root| root.task()?.budget_usd));
         let (config, repository, keyring) = (&around.config, &around.repository, &around.keyring);
-        readiness::examine(readiness::Subject { config, repository, keyring, root_budget }).await
+        let base_branch = base_branch::usable(repository, self.look(base_branch::stored)).await;
+        readiness::examine(readiness::Subject { config, repository, keyring, root_budget, base_branch }).await
     }
 
     /// Writes and commits the set-up script that the user wants, unless there is one. Whether something was committed.
@@ -79,8 +81,10 @@ impl Project {
     /// # Errors
     ///
     /// When it cannot be written or committed.
-    pub async fn set_up_script(&self, choice: ScriptChoice) -> Result<bool, CommitError> {
-        git::init::set_up_script(&self.shared.agents.surroundings().repository, choice).await
+    pub async fn set_up_script(&self, choice: ScriptChoice) -> Result<bool, SetUpScriptError> {
+        let repository = &self.shared.agents.surroundings().repository;
+        let base = base_branch::usable(repository, self.look(base_branch::stored)).await?;
+        Ok(git::init::set_up_script(repository, &base, choice).await?)
     }
 
     /// The settings it works with.
@@ -88,14 +92,45 @@ impl Project {
         &self.shared.agents.surroundings().config
     }
 
-    /// The branch the user works on, when there is one.
-    pub async fn base_branch(&self) -> Option<String> {
-        let head = self.shared.agents.surroundings().repository.head().await.ok()?;
-        match head {
-            git::Head::Branch { branch, .. } | git::Head::Unborn { branch } => {
-                Some(branch.as_str().to_owned())
-            }
-            git::Head::Detached { .. } => None,
-        }
+    /// The branch that tasks start from and that work is merged into, as it is stored.
+    pub fn base_branch(&self) -> Option<String> {
+        self.look(base_branch::stored)
     }
+
+    /// Has tasks start from another branch from now on, and work merged into it.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such branch, or it belongs to a task, or the change is refused.
+    pub async fn set_base_branch(&self, wanted: &str) -> Result<(), SetBaseBranchError> {
+        let repository = &self.shared.agents.surroundings().repository;
+        let branch = base_branch::choose(repository, wanted).await?;
+        if self.base_branch().as_deref() == Some(branch.as_str()) {
+            return Ok(());
+        }
+        self.wish(Actor::User, Op::SetBaseBranch { branch: branch.as_str().to_owned() }).await?;
+        Ok(())
+    }
+}
+
+/// Why the set-up script was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum SetUpScriptError {
+    /// There is no branch it could be on.
+    #[error(transparent)]
+    Base(#[from] BaseBranchError),
+    /// It was not committed.
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+}
+
+/// Why the base branch stays.
+#[derive(Debug, thiserror::Error)]
+pub enum SetBaseBranchError {
+    /// It cannot be the base.
+    #[error(transparent)]
+    Branch(#[from] BaseBranchError),
+    /// The project refuses.
+    #[error(transparent)]
+    Refused(#[from] WishError),
 }

@@ -7,8 +7,9 @@ use mxd_core::tool::Quoted;
 use secrecy::ExposeSecret as _;
 
 pub use self::checks::detect_checks;
+use crate::agents::BaseBranchError;
 use crate::config::{AgentModelError, Config, FoundKey, Role, found_keys};
-use crate::git::{self, Head, Repository};
+use crate::git::{self, Branch, Repository};
 use crate::keyring::Keyring;
 
 /// The five things.
@@ -90,6 +91,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) keyring: &'a Keyring,
     /// What the root may spend, when somebody limited it.
     pub(crate) root_budget: Option<Usd>,
+    /// The branch that tasks start from.
+    pub(crate) base_branch: Result<Branch, BaseBranchError>,
 }
 
 /// Looks at all five.
@@ -99,11 +102,12 @@ pub(crate) async fn examine(subject: Subject<'_>) -> Readiness {
     let is_set = |name: &str| subject.keyring.get(name).is_some_and(|key| !key.expose_secret().is_empty());
     let found_keys = found_keys(is_set);
     let detected_checks = detect_checks(&folder);
+    let base = &subject.base_branch;
     let items = vec![
         model(subject.config, subject.keyring, &found_keys),
         budget(subject.root_budget.or(subject.config.budget)),
-        who_and_where(subject.repository).await,
-        setup_hook(subject.repository).await,
+        who_and_where(subject.repository, base).await,
+        setup_hook(subject.repository, base.as_ref().ok()).await,
         checks(subject.config, &detected_checks),
     ];
     Readiness { items, found_keys, example_hook: git::init::script(&folder), detected_checks }
@@ -161,22 +165,22 @@ fn budget(budget: Option<Usd>) -> ReadinessItem {
     }
 }
 
-async fn who_and_where(repository: &Repository) -> ReadinessItem {
+async fn who_and_where(repository: &Repository, base: &Result<Branch, BaseBranchError>) -> ReadinessItem {
     let missing = |says: String, next: &str| {
         item(Requirement::Git, RequirementState::Missing, says, Some(next.to_owned()))
     };
-    let branch = match repository.head().await {
-        Ok(Head::Branch { branch, .. }) => branch,
-        Ok(Head::Unborn { branch }) => {
-            return missing(format!("{branch} has no commit yet"), "Commit something: tasks start from it.");
+    let branch = match base {
+        Ok(branch) => branch,
+        Err(error) => {
+            let next = match error {
+                BaseBranchError::Unborn { .. } => "Commit something: tasks start from it.",
+                BaseBranchError::NotChosen | BaseBranchError::Gone { .. } => {
+                    "`mxd base BRANCH` chooses the branch that tasks start from."
+                }
+                _ => "See to the repository.",
+            };
+            return missing(error.to_string(), next);
         }
-        Ok(Head::Detached { .. }) => {
-            return missing(
-                "no branch is checked out".to_owned(),
-                "Switch to a branch: tasks start from one.",
-            );
-        }
-        Err(error) => return missing(error.to_string(), "See to the repository."),
     };
     match repository.identity().await {
         Ok(who) => {
@@ -188,12 +192,12 @@ async fn who_and_where(repository: &Repository) -> ReadinessItem {
     }
 }
 
-async fn setup_hook(repository: &Repository) -> ReadinessItem {
+async fn setup_hook(repository: &Repository, base: Option<&Branch>) -> ReadinessItem {
     let next = "`mxd init --hook example` uses the detected one, `--hook nothing` says that nothing is to be set up, \
                 `--hook FILE` takes yours.";
     let missing =
         |says: String| item(Requirement::SetupHook, RequirementState::Missing, says, Some(next.to_owned()));
-    match git::init::script_state(repository).await {
+    match git::init::script_state(repository, base).await {
         Ok(git::init::ScriptState::Committed) => {
             let says = format!("{} is committed", git::init::SCRIPT);
             item(Requirement::SetupHook, RequirementState::Ready, says, None)

@@ -98,6 +98,9 @@ struct ProjectPatch {
     /// What it is called now.
     #[serde(default)]
     name: Option<String>,
+    /// The branch that tasks start from and that work is merged into, from now on.
+    #[serde(default)]
+    base_branch: Option<String>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -153,7 +156,7 @@ async fn view(app: &App, registered: &Registered) -> ProjectView {
     let feed = app.feeds.of(registered);
     let mut view = ProjectView::of(registered, Some(&feed.tally()));
     if let Some(project) = registered.now().project() {
-        view.base_branch = project.base_branch().await;
+        view.base_branch = project.base_branch();
     }
     view
 }
@@ -196,7 +199,10 @@ async fn patch(
     if let Some(path) = &patch.path {
         notes = app.home.relocate(id, FilePath::new(path)).await?.notes;
     }
-    let mut view = view(&app, &app.registered(&project)?).await;
+    if let Some(branch) = &patch.base_branch {
+        app.project(&id.to_string()).await?.set_base_branch(branch).await?;
+    }
+    let mut view = view(&app, &app.registered(&id.to_string())?).await;
     view.notes = notes;
     Ok(Given(view))
 }

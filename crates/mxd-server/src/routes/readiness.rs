@@ -2,6 +2,7 @@
 
 use axum::extract::State;
 use mxd_engine::git::init::{CommitError, ScriptChoice};
+use mxd_engine::project::SetUpScriptError;
 use mxd_engine::readiness::{Readiness, RequirementState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,8 +149,14 @@ async fn set_up(
     let project = app.project(&project).await?;
     let committed = project.set_up_script(choice).await.map_err(|error| {
         let hint = match &error {
-            CommitError::Identity(_) => "Say to git who you are, then try again.",
-            CommitError::Git { .. } => "See to the repository, or write and commit the file yourself.",
+            SetUpScriptError::Base(_) => "Choose the base branch, then try again.",
+            SetUpScriptError::Commit(CommitError::Identity(_)) => "Say to git who you are, then try again.",
+            SetUpScriptError::Commit(CommitError::NotCheckedOut { .. }) => {
+                "Check that branch out and try again, or choose another base branch."
+            }
+            SetUpScriptError::Commit(CommitError::Git { .. }) => {
+                "See to the repository, or write and commit the file yourself."
+            }
         };
         Fault::conflict("not_committed", error.to_string()).hint(hint)
     })?;

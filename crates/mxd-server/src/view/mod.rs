@@ -36,7 +36,7 @@ pub(crate) struct ProjectView {
     /// Why it is broken.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
-    /// The branch the user works on.
+    /// The branch that tasks start from and that work is merged into.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) base_branch: Option<String>,
     /// How many tasks there are, by status.

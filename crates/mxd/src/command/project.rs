@@ -61,6 +61,29 @@ impl Relocate {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Base {
+    /// The branch that tasks start from and that work is merged into, from now on. Without it the present one is told.
+    branch: Option<String>,
+}
+
+impl Base {
+    pub(crate) async fn run(self, scope: &In) -> Result<(), Failure> {
+        let daemon = Daemon::find()?;
+        let route = format!("/projects/{}", scope.project(&daemon).await?.id);
+        let answer: Value = match self.branch {
+            None => daemon.get(&route).await?,
+            Some(branch) => daemon.ask(Method::PATCH, &route, Some(json!({ "baseBranch": branch }))).await?,
+        };
+        let says = || match answer["baseBranch"].as_str() {
+            Some(branch) => format!("tasks start from {branch}, and work is merged into it"),
+            None => "there is no base branch yet: `mxd base BRANCH` chooses one".to_owned(),
+        };
+        say::answer(scope.json, &answer, says);
+        Ok(())
+    }
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Remove {
     /// The project: id, name or folder.
     project: String,

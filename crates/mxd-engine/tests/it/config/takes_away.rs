@@ -58,7 +58,9 @@ fn values(path: &str) -> Vec<Value> {
         "limits.repeats" => vec![json!(2), json!(3), json!(100)],
         "host" => vec![json!("127.0.0.1"), json!("127.0.0.2")],
         "port" => vec![json!(0), json!(1)],
-        "auth.enforced" | "telemetry.content" | "selfBootstrap" => vec![json!(true), json!(false)],
+        "auth.enforced" | "telemetry.content" | "selfBootstrap" | "sandbox.network.ask" => {
+            vec![json!(true), json!(false)]
+        }
         "auth.sessionDays" => vec![json!(1), json!(365)],
         "log.format" => vec![json!("json"), json!("text")],
         "log.level" => vec![json!("error"), json!("trace")],

@@ -243,7 +243,7 @@ async fn an_empty_folder_becomes_a_repository_that_tasks_can_start_from() {
     assert_eq!(welcome.project.entry.name, "New");
     assert_eq!(git(&folder, &["ls-files"]), ".mxd/hooks/setup_worktree.sh");
     assert_eq!(git(&folder, &["status", "--porcelain"]), "");
-    assert_eq!(open(&welcome.project.now()).base_branch().await.as_deref(), Some("main"));
+    assert_eq!(open(&welcome.project.now()).base_branch().as_deref(), Some("main"));
     home.close().await;
 }
 

@@ -32,6 +32,12 @@ fn filling(mut turn: Value) -> Value {
     turn
 }
 
+/// The same turn for 5.4 cents: nearly all that was set aside for it.
+fn costing(mut turn: Value) -> Value {
+    turn["reply"]["usage"] = json!({ "input_tokens": 14_000, "output_tokens": 8_000 });
+    turn
+}
+
 fn done(words: &str) -> Value {
     calls(&[("done", json!({ "status": "passed", "summary": words }))])
 }
@@ -50,7 +56,7 @@ fn small_model() -> Value {
     json!({
         "model": "small",
         "models": [{
-            "name": "small", "vendor": "anthropic", "contextWindow": 40_000, "maxOutputTokens": 2_000,
+            "name": "small", "vendor": "anthropic", "contextWindow": 40_000, "maxOutputTokens": 8_000,
             "thinking": "none", "images": false,
             "prices": { "input": 1, "output": 5, "cacheRead": 0.1, "cacheWrite5m": 1.25, "cacheWrite1h": 2 }
         }],
@@ -334,7 +340,7 @@ async fn told_of_a_spent_budget() {
                     speaks("I see."),
                 ]
             ),
-            conversation("Title: Child", vec![filling(looks())]),
+            conversation("Title: Child", vec![costing(looks()), costing(looks())]),
         ]),
         small_model(),
     )
