@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::room::Place;
 use super::{Agents, errand};
-use crate::git::{End, Errand, Ran, scratch, status, worktree};
+use crate::git::{End, Errand, Ran, filtered_work, scratch, status, worktree};
 use crate::home::make_private_folder;
 
 /// How long one check may take.
@@ -51,6 +51,16 @@ impl Agents {
             return Err(format!(
                 "You are at commit {commit}, and your branch {branch} does not have it: only what is on that branch counts. \
                  Run `git checkout {branch} && git merge {commit}`."
+            ));
+        }
+        let filtered =
+            filtered_work(repository, &worktree, &head).await.map_err(|error| error.to_string())?;
+        if filtered.count > 0 {
+            return Err(format!(
+                "You changed files with a filter such as LFS: {filtered}. The filter runs with the user's own git alone, so \
+                 agents cannot commit such files. Bring them back with `git checkout {} -- FILE`, commit, and say in the \
+                 summary what the user has to change there.",
+                worktree.base
             ));
         }
         if checks.is_empty() {

@@ -1,11 +1,12 @@
 //! Moving the target to the merge, together with the checkout that has it.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::super::changes::{Detail, Names, names};
+use super::super::changes::{Detail, names};
 use super::super::errand::{Errand, Ran};
 use super::super::error::GitError;
 use super::super::lane::Turn;
@@ -141,11 +142,14 @@ async fn obstacle(
     if let Some(doing) = doing(&checkout.git_dir) {
         return Ok(Some(Blocked::Busy { folder: folder(), doing }));
     }
-    let changes = repository.changes(Place::Checkout(checkout), Detail::Tracked).await?;
+    // Git carries changes of other files over, so only those that the merge would write over are in its way.
+    let merged = changed_files(repository, step.from, step.to).await?;
+    let mut changes = repository.changes(Place::Checkout(checkout), Detail::Tracked).await?;
+    changes.retain(|change| merged.contains(&change.path));
     if !changes.is_empty() {
         return Ok(Some(Blocked::Dirty { folder: folder(), files: names(changes.iter()) }));
     }
-    let files = filtered(repository, step).await?;
+    let files = repository.filtered_changes(step.from, step.to).await?;
     if files.count > 0 {
         return Ok(Some(Blocked::Filtered { folder: folder(), files, commit: step.to.clone() }));
     }
@@ -164,25 +168,15 @@ fn doing(git_dir: &Path) -> Option<&'static str> {
     SIGNS.iter().find(|(name, _)| git_dir.join(name).exists()).map(|(_, doing)| *doing)
 }
 
-/// Files that change and that a program of the user's would have to bring into shape.
-async fn filtered(repository: &Repository, step: &Step<'_>) -> Result<Names, MergeError> {
-    let diff = Call::new(["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=d"]);
-    let changed = repository.ask(Place::Store, diff.args([step.from.as_str(), step.to.as_str()])).await?;
-    let index = repository.common().join("mxd/attributes.index");
-    std::fs::create_dir_all(repository.common().join("mxd")).map_err(GitError::file("make", &index))?;
-    let place = Place::Index(&index);
-    repository.ask(place, Call::new(["read-tree", step.to.as_str()])).await?;
-    let drivers = repository.filter_names().await?;
-    let ask = Call::new(["check-attr", "-z", "--cached", "--stdin", "filter"]).input(changed.stdout);
-    let answer = repository.ask(place, ask).await?;
-    let _ = std::fs::remove_file(&index);
-    let parts: Vec<&[u8]> = answer.stdout.split(|byte| *byte == 0).collect();
-    let known = |value: &[u8]| drivers.iter().any(|driver| driver.as_bytes() == value);
-    let paths = parts
-        .chunks_exact(3)
-        .filter(|triple| known(triple[2]))
-        .map(|triple| Path::new(OsStr::from_bytes(triple[0])));
-    Ok(Names::of(paths, limits::NAMES_SHOWN))
+/// The files that the step changes, also those that it removes.
+async fn changed_files(
+    repository: &Repository,
+    from: &ObjectId,
+    to: &ObjectId,
+) -> Result<BTreeSet<PathBuf>, MergeError> {
+    let diff = Call::new(["diff-tree", "-r", "-z", "--name-only", "--no-renames"]);
+    let changed = repository.ask(Place::Store, diff.args([from.as_str(), to.as_str()])).await?;
+    Ok(changed.parts().map(|path| PathBuf::from(OsStr::from_bytes(path))).collect())
 }
 
 /// Brings the user's checkout and then its branch to the merge. Git itself refuses to write over a file that changed
@@ -216,6 +210,18 @@ async fn advance(
     landed
 }
 
+/// Whether the index of a checkout has every file of the merge. Other files may have changes of the user's.
+async fn has_landed(
+    repository: &Repository,
+    checkout: &Checkout,
+    (from, to): (&ObjectId, &ObjectId),
+) -> Result<bool, MergeError> {
+    let merged = changed_files(repository, from, to).await?;
+    let diff = Call::new(["diff-index", "--cached", "-z", "--name-only", "--no-renames", to.as_str()]);
+    let differs = repository.ask(Place::Checkout(checkout), diff).await?;
+    Ok(!differs.parts().any(|path| merged.contains(Path::new(OsStr::from_bytes(path)))))
+}
+
 /// Makes good what a crash left: the files of the user's checkout are at the merge, and its branch is not.
 pub(super) async fn recover(
     repository: &Repository,
@@ -229,10 +235,9 @@ pub(super) async fn recover(
     let before: Option<ObjectId> = repository.ask(Place::Store, before).await?.line().parse().ok();
     for holder in repository.holders(&request.into).await? {
         let Holder::User(checkout) = holder else { continue };
-        let staged =
-            repository.ask(Place::Checkout(&checkout), Call::new(["write-tree"]).accepts(&[128])).await?;
-        let landed = staged.line() == repository.tree(&pending).await?.as_str();
-        if before.as_ref() == Some(&ends.into) && landed {
+        if before.as_ref() == Some(&ends.into)
+            && has_landed(repository, &checkout, (&ends.into, &pending)).await?
+        {
             let step = Step { branch: &request.into, from: &ends.into, to: &pending };
             move_branch(repository, &turn, &step, None).await?;
         }

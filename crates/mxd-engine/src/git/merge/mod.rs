@@ -112,7 +112,7 @@ pub struct Stat {
 /// Why a checkout of the target kept it from moving.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blocked {
-    /// It has changes that are not committed.
+    /// It has changes of files that the merge changes, and they are not committed.
     Dirty {
         /// Which checkout.
         folder: PathBuf,
@@ -156,7 +156,8 @@ impl std::fmt::Display for Blocked {
                 let folder = folder.display();
                 write!(
                     f,
-                    "{folder} has changes that are not committed ({files}); commit or stash them, then ask again"
+                    "the user has changed the same files in {folder} ({files}) and not committed them; the user commits or stashes \
+                     them, then it can be merged"
                 )
             }
             Self::Busy { folder, doing } => {

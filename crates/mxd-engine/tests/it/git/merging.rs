@@ -63,9 +63,9 @@ async fn a_clean_checkout_follows_with_index_and_files() {
 }
 
 #[tokio::test]
-async fn a_dirty_checkout_is_not_touched() {
+async fn changes_of_the_same_file_in_the_checkout_are_not_written_over() {
     let yard = Yard::new();
-    let (repository, worktree) = worked(&yard, "new.txt", "new\n").await;
+    let (repository, worktree) = worked(&yard, "file.txt", "the agent's\n").await;
     let main = yard.user("rev-parse main");
     for (unstaged, command) in [(true, "status --short"), (false, "add file.txt")] {
         yard.write("repo/file.txt", "the user's\n");
@@ -74,11 +74,28 @@ async fn a_dirty_checkout_is_not_touched() {
         let Outcome::Blocked(blocked @ Blocked::Dirty { .. }) = &ended else {
             panic!("{unstaged}: {ended:?}")
         };
-        assert!(blocked.to_string().contains("(file.txt); commit or stash"), "{blocked}");
+        assert!(blocked.to_string().contains("(file.txt) and not committed them"), "{blocked}");
         assert_eq!(yard.read("repo/file.txt"), "the user's\n");
         assert_untouched(&yard, &main);
     }
-    assert!(!yard.at("repo/new.txt").exists());
+}
+
+#[tokio::test]
+async fn changes_of_other_files_in_the_checkout_stay_and_the_merge_lands() {
+    for (command, left) in [("status --short", " M file.txt"), ("add file.txt", "M  file.txt")] {
+        let yard = Yard::new();
+        let (repository, worktree) = worked(&yard, "new.txt", "new\n").await;
+        yard.write("repo/file.txt", "the user's\n");
+        yard.user(command);
+        let merged = merge::merge(&repository, &yard.merge(&worktree), nobody).await.unwrap();
+        let Outcome::Merged(merged) = merged else { panic!("{merged:?}") };
+        assert_eq!(merged.followed, Some(yard.at("repo")));
+        assert_eq!(yard.read("repo/new.txt"), "new\n");
+        assert_eq!(yard.read("repo/file.txt"), "the user's\n");
+        assert_eq!(yard.user("status --porcelain"), left);
+        assert_eq!(yard.user("show main:file.txt"), "one\ntwo\nthree");
+        assert_nothing_left(&yard);
+    }
 }
 
 #[tokio::test]
