@@ -528,6 +528,8 @@ export type ProjectPatch = {
   path?: string;
   /** What it is called now. */
   name?: string;
+  /** The branch that tasks start from and that work is merged into, from now on. */
+  baseBranch?: string;
 };
 
 export type ProjectState = "opening" | "open" | "broken";
@@ -546,7 +548,7 @@ export type ProjectView = {
   state: ProjectState;
   /** Why it is broken. */
   problem?: string;
-  /** The branch the user works on. */
+  /** The branch that tasks start from and that work is merged into. */
   baseBranch?: string;
   /** How many tasks there are, by status. */
   counts: Record<string, number>;

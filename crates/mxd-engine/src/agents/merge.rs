@@ -132,7 +132,7 @@ impl Agents {
         stop: &CancellationToken,
     ) -> std::io::Result<Ran> {
         let (place, own) = if errand.purpose == Errand::FOLLOW {
-            (self.place(task).map_err(std::io::Error::other)?, self.scratch(task))
+            (self.place(task).await.map_err(std::io::Error::other)?, self.scratch(task))
         } else {
             let root = Root { path: errand.folder.clone(), access: Access::Write };
             (Place { root, repository: None }, self.parts().data.join("merges").join("scratch"))

@@ -17,8 +17,10 @@ use mxd_tools::shell::Processes;
 use tokio_util::sync::CancellationToken;
 
 use super::Agents;
+use super::base_branch::{self, BaseBranchError};
 use super::desk::Desk;
 use super::network::Way;
+use crate::git::view::{self, ViewError, ViewRequest};
 use crate::git::{GitError, RefError, worktree};
 use crate::home::make_private_folder;
 
@@ -52,6 +54,10 @@ pub(super) enum RoomError {
     #[error("the way to allowed hosts: {0}")]
     Network(#[from] ProxyError),
     #[error(transparent)]
+    Base(#[from] BaseBranchError),
+    #[error("the files of the base branch cannot be shown: {0}")]
+    View(#[from] ViewError),
+    #[error(transparent)]
     Git(#[from] GitError),
     #[error(transparent)]
     Ref(#[from] RefError),
@@ -84,14 +90,13 @@ impl Agents {
         let mut slot = desk.room.lock().await;
         match slot.take() {
             Some(room) if room.stands() => {
-                self.refresh_repository(desk.task).await?;
+                self.refresh_place(desk.task).await?;
                 return Ok(Arc::clone(slot.insert(room)));
             }
             Some(fallen) => fallen.close().await,
             None => {}
         }
-        self.refresh_repository(desk.task).await?;
-        let place = self.place(desk.task)?;
+        let place = self.place(desk.task).await?;
         let effects =
             self.remit(desk.task).await.map_err(|error| RoomError::Tools(error.to_string()))?.effects;
         let way = self.way_of_commands(desk.task, effects).await?;
@@ -103,21 +108,35 @@ impl Agents {
         Ok(room)
     }
 
-    /// Where a task works: the others in their worktrees, the root in the user's own checkout, which it only looks at. What
-    /// it has merged arrives there by git, when the checkout is clean.
-    pub(super) fn place(&self, task: TaskId) -> Result<Place, RoomError> {
-        let surroundings = self.surroundings();
-        let is_root =
-            self.parts().shown.look(|state| state.tree().root().is_some_and(|root| root.id == task));
-        if is_root {
-            let checkout = surroundings.repository.checkout().ok_or(RoomError::NoWorktree)?;
-            let root = Root { path: checkout.folder.clone(), access: Access::Read };
-            return Ok(Place { root, repository: None });
+    /// Where a task works, up to date: the others in their worktrees, the root in its view of the base branch, which it only
+    /// reads.
+    pub(super) async fn place(&self, task: TaskId) -> Result<Place, RoomError> {
+        self.refresh_place(task).await?;
+        let repository = Some(self.surroundings().repository.shared_with(task));
+        if self.is_root(task) {
+            let root = Root { path: self.view_folder(), access: Access::Read };
+            return Ok(Place { root, repository });
         }
-        let worktree = worktree::find(&surroundings.repository, task)?.ok_or(RoomError::NoWorktree)?;
-        let shared = surroundings.repository.shared_with(task);
+        let worktree = worktree::find(&self.surroundings().repository, task)?.ok_or(RoomError::NoWorktree)?;
         let root = Root { path: worktree.folder, access: Access::Write };
-        Ok(Place { root, repository: Some(shared) })
+        Ok(Place { root, repository })
+    }
+
+    /// Where the root reads.
+    pub(super) fn view_folder(&self) -> PathBuf {
+        self.parts().data.join("view")
+    }
+
+    async fn refresh_place(&self, task: TaskId) -> Result<(), RoomError> {
+        if !self.is_root(task) {
+            return self.refresh_repository(task).await;
+        }
+        let repository = &self.surroundings().repository;
+        let stored = self.parts().shown.look(base_branch::stored);
+        let branch = base_branch::usable(repository, stored).await?;
+        let include = &self.surroundings().config.include;
+        let request = ViewRequest { task, branch: &branch, folder: &self.view_folder(), include };
+        Ok(view::bring_up_to_date(repository, &request).await?)
     }
 
     /// Shows an agent where the branches of others stand now. Before its first work since the start, what held locks in its

@@ -11,9 +11,9 @@ use mxd_core::state::State;
 use mxd_core::tree::Node;
 
 use super::Agents;
+use super::base_branch;
 use super::room::RoomError;
 use super::toolbox::Toolbox;
-use crate::git::Head;
 use crate::git::worktree::{self, Created, Worktree};
 use crate::prompt::load_memory;
 
@@ -24,7 +24,7 @@ pub(super) struct Situation {
     pub(super) directory: PathBuf,
     /// The branch that is checked out there; none when HEAD is detached.
     branch: Option<String>,
-    /// What the worktree started from; none for the root, who has the user's own checkout.
+    /// What the worktree started from; none for the root, who reads the base branch itself.
     base: Option<StartedFrom>,
     /// What a model call costs that has ended and is not in the state yet.
     pub(super) running_cost: Usd,
@@ -69,22 +69,13 @@ impl Agents {
     /// Where a task stands that has its workplace.
     pub(super) async fn situation(&self, task: TaskId) -> Result<Situation, RoomError> {
         let repository = &self.surroundings().repository;
-        let (is_root, known) = self.parts().shown.look(|state| {
-            let is_root = state.tree().root().is_some_and(|root| root.id == task);
-            let fields = state.tree().get(task).and_then(Node::task);
-            (is_root, fields.and_then(|fields| fields.branch.clone()))
-        });
-        if !is_root {
+        if !self.is_root(task) {
             let worktree = worktree::find(repository, task)?.ok_or(RoomError::NoWorktree)?;
             return Ok(Situation::in_worktree(&worktree, None));
         }
-        let checkout = repository.checkout().ok_or(RoomError::NoWorktree)?;
-        let branch = match repository.head().await {
-            Ok(Head::Branch { branch, .. } | Head::Unborn { branch }) => Some(branch.as_str().to_owned()),
-            Ok(Head::Detached { .. }) => None,
-            Err(_) => known,
-        };
-        Ok(Situation { directory: checkout.folder.clone(), branch, base: None, running_cost: Usd::ZERO })
+        let directory = self.place(task).await?.root.path;
+        let branch = self.parts().shown.look(base_branch::stored);
+        Ok(Situation { directory, branch, base: None, running_cost: Usd::ZERO })
     }
 
     /// What an agent is told before anything else.

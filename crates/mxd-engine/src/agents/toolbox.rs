@@ -172,7 +172,7 @@ impl Agents {
         task: TaskId,
         remit: &Remit,
     ) -> Result<mcp::Surroundings, ToolboxError> {
-        let place = self.place(task)?;
+        let place = self.place(task).await?;
         let roots = vec![place.root.path.clone()];
         let way = self.way_of_servers(remit.effects).await.map_err(RoomError::from)?;
         let agent = Agent { network: way.network, ..self.agent(place, &self.scratch(task)).await };

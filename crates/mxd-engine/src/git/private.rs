@@ -72,6 +72,16 @@ impl Private {
         publish(&path, commit.as_str().as_bytes()).map_err(GitError::file("write", &path))
     }
 
+    pub(super) fn forget_known(&self) -> Result<(), GitError> {
+        let path = self.folder.join("known");
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(GitError::file("remove", &path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Removes it with everything in it.
     pub(super) async fn remove(&self) -> Result<(), GitError> {
         let folder = self.folder.clone();
@@ -98,27 +108,38 @@ impl Repository {
         }
         private.remove().await?;
         let git_dir = private.git_dir();
-        self.write_git_dir(&git_dir).await?;
-        let given = self.refs_for(&worktree.branch).await?;
-        let settings = self.settings_for_agent().await?;
-        let branch = worktree.branch.refname();
-        let write = || -> io::Result<()> {
-            publish(&git_dir.join("config"), settings.as_bytes())?;
-            publish(&git_dir.join("HEAD"), format!("ref: {branch}\n").as_bytes())?;
-            publish(&git_dir.join("packed-refs"), packed(&given).as_bytes())?;
-            publish(&git_dir.join(&branch), format!("{head}\n").as_bytes())?;
-            publish(&private.given(), packed(&given).as_bytes())?;
-            fs::create_dir_all(git_dir.join("refs/tags"))?;
-            fs::copy(worktree.own.join("index"), git_dir.join("index"))?;
-            Ok(())
-        };
-        write().map_err(GitError::file("make", &git_dir))?;
+        self.write_private(&private, &worktree.branch, head).await?;
+        let index = git_dir.join("index");
+        fs::copy(worktree.own.join("index"), &index).map_err(GitError::file("make", &index))?;
         private.write_known(head)?;
         self.point_to_private(worktree)?;
         // The last step: with this file it counts as made.
         let git_file = private.git_file();
         let text = format!("gitdir: {}\n", git_dir.display());
         publish(&git_file, text.as_bytes()).map_err(GitError::file("write", &git_file))
+    }
+
+    /// Writes a repository that stands at a branch: settings and references, no index and no objects of its own.
+    pub(super) async fn write_private(
+        &self,
+        private: &Private,
+        branch: &Branch,
+        head: &ObjectId,
+    ) -> Result<(), GitError> {
+        let git_dir = private.git_dir();
+        self.write_git_dir(&git_dir).await?;
+        let given = self.refs_for(branch).await?;
+        let settings = self.settings_for_agent().await?;
+        let branch = branch.refname();
+        let write = || -> io::Result<()> {
+            publish(&git_dir.join("config"), settings.as_bytes())?;
+            publish(&git_dir.join("HEAD"), format!("ref: {branch}\n").as_bytes())?;
+            publish(&git_dir.join("packed-refs"), packed(&given).as_bytes())?;
+            publish(&git_dir.join(&branch), format!("{head}\n").as_bytes())?;
+            publish(&private.given(), packed(&given).as_bytes())?;
+            fs::create_dir_all(git_dir.join("refs/tags"))
+        };
+        write().map_err(GitError::file("make", &git_dir))
     }
 
     /// Without mounts there is one `.git` for everybody: the real one leads to the agent's repository.
@@ -197,7 +218,11 @@ impl Repository {
     /// tasks, also of those that are gone, nothing.
     async fn refs_for(&self, branch: &Branch) -> Result<BTreeMap<String, ObjectId>, GitError> {
         let records = Record::all(self.common())?;
-        let relatives = relatives(branch, &records);
+        // Below the base branch, which the root reads, are all tasks.
+        let relatives = match branch.is_of_agents() {
+            true => relatives(branch, &records),
+            false => records.iter().map(|record| record.branch.clone()).collect(),
+        };
         let format = "--format=%(objectname) %(refname) %(symref)";
         let call = Call::new(["for-each-ref", format, "refs/heads", "refs/tags", "refs/remotes"]);
         let answer = self.ask(Place::Store, call).await?;

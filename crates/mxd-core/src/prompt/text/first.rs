@@ -66,7 +66,7 @@ pub struct Workplace<'a> {
     pub directory: &'a str,
     /// The branch; none when HEAD is detached.
     pub branch: Option<&'a str>,
-    /// What the branch started from; none for the root, who works in the user's own checkout.
+    /// What the branch started from; none for the root, who reads the base branch itself.
     pub base: Option<Base<'a>>,
 }
 
@@ -152,7 +152,8 @@ impl Workplace<'_> {
         }
         let Some(base) = self.base else {
             text.push_str(
-                "This is the user's own checkout. Read here; let tasks below yours change things.\n",
+                "This is a copy of the base branch for you to read, as it is committed; it follows the branch. What the user \
+                 has not committed is not in it. Let tasks below yours change things.\n",
             );
             return text;
         };

@@ -65,7 +65,7 @@ pub(super) fn check(patterns: &[String]) -> Result<(), IncludeError> {
 }
 
 /// Copies what matches into a new worktree. What is there already stays as it is.
-pub(super) async fn carry(
+pub(in crate::git) async fn carry(
     repository: &Repository,
     patterns: &[String],
     to: &Path,

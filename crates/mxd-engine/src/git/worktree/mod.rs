@@ -20,6 +20,7 @@ pub use repair::release_locks;
 pub use setup::{FailedSetup, Setup, SetupError};
 
 pub(super) use checkout::{fill, register_detached, unregister};
+pub(super) use include::carry as carry_included;
 pub(super) use setup::SCRIPT;
 
 use super::error::GitError;

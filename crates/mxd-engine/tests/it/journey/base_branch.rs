@@ -1,11 +1,12 @@
 //! Where tasks start and where work is merged, whatever the user has checked out.
 
 use mxd_core::event::EventBody;
+use mxd_core::event::body::RestReason;
 use mxd_core::message::Message;
 use mxd_core::tree::Status;
 use serde_json::{Value, json};
 
-use super::stage::{Stage, calls, capturing, conversation, expecting, git};
+use super::stage::{Stage, calls, capturing, conversation, expecting, git, speaks, write};
 
 /// A child writes a file, and the root merges it.
 fn one_file(file: &str) -> Value {
@@ -44,7 +45,7 @@ fn one_file(file: &str) -> Value {
 async fn work_goes_to_the_stored_branch_while_another_one_is_checked_out() {
     let stage = Stage::set(one_file("work.txt")).await;
     git(&stage.repo(), &["checkout", "-qb", "feature"]);
-    std::fs::write(stage.repo().join("feature.txt"), "of the user\n").unwrap();
+    write(stage.repo().join("feature.txt"), "of the user\n");
     git(&stage.repo(), &["add", "feature.txt"]);
     git(&stage.repo(), &["commit", "-qm", "feature"]);
     let feature = git(&stage.repo(), &["rev-parse", "feature"]);
@@ -96,23 +97,19 @@ async fn chosen_branch_holds_from_then_on_and_the_root_agent_is_told() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn branch_that_is_gone_is_named_with_the_way_out() {
-    let gone = json!({ "user_texts": [{ "contains": ["main does not exist any more", "mxd base BRANCH"] }] });
-    let stage = Stage::set(json!([conversation(
-        "Title: Root",
-        vec![
-            calls(&[("create_task", json!({ "title": "Child", "description": "Work." }))]),
-            capturing(
-                calls(&[("send_message", json!({ "taskId": "$child", "title": "go", "message": "Begin." }))]),
-                "Created the task (?<child>[0-9A-Z]{26})",
-            ),
-            calls(&[("yield", json!({}))]),
-            expecting(calls(&[("done", json!({ "status": "failed", "summary": "No branch." }))]), gone),
-        ]
-    )]))
-    .await;
+    let stage = Stage::set(json!([conversation("Title: Root", vec![speaks("Now I see it.")])])).await;
     git(&stage.repo(), &["branch", "-m", "main", "trunk"]);
     let root = stage.root();
     stage.say(root, "Begin.").await;
-    stage.until_status(root, Status::Failed).await;
+    stage.until("the failure", |state| state.session(root).rest() == Some(&RestReason::Failed)).await;
+    let told = stage.events().into_iter().find_map(|event| match event.body {
+        EventBody::Error(error) => Some(error.message),
+        _ => None,
+    });
+    let told = told.unwrap();
+    assert_eq!(told, "the base branch main does not exist any more. `mxd base BRANCH` chooses another one");
+    stage.project().set_base_branch("trunk").await.unwrap();
+    stage.say(root, "Again.").await;
+    stage.until_rest(root, &RestReason::EndTurn).await;
     stage.end().await;
 }

@@ -3,7 +3,7 @@
 use mxd_core::tree::Status;
 use serde_json::json;
 
-use super::stage::{Stage, calls, capturing, conversation, expecting, git};
+use super::stage::{Stage, calls, capturing, conversation, expecting, git, write};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn work_beside_filtered_files_is_merged_and_work_on_them_is_refused_with_the_way_out() {
@@ -49,8 +49,8 @@ async fn work_beside_filtered_files_is_merged_and_work_on_them_is_refused_with_t
         let repo = ground.join("repo");
         git(&repo, &["config", "filter.big.clean", "sed s/shown/stored/"]);
         git(&repo, &["config", "filter.big.smudge", "sed s/stored/shown/"]);
-        std::fs::write(repo.join(".gitattributes"), "*.big filter=big\n").unwrap();
-        std::fs::write(repo.join("logo.big"), "shown\n").unwrap();
+        write(repo.join(".gitattributes"), "*.big filter=big\n");
+        write(repo.join("logo.big"), "shown\n");
         git(&repo, &["add", "-A"]);
         git(&repo, &["commit", "-qm", "a file with a filter"]);
         assert_eq!(git(&repo, &["show", "HEAD:logo.big"]), "stored");

@@ -29,7 +29,7 @@ async fn the_output_of_a_command_is_shown_while_it_runs() {
         }
     }
     assert!(!shown.contains("over"), "{shown}");
-    write(stage.repo().join("go"), "");
+    write(stage.view().join("go"), "");
     stage.until_rest(root, &RestReason::EndTurn).await;
     while !shown.contains("over") {
         if let DeltaBody::ToolOutput(output) = deltas.recv().await.unwrap().body {

@@ -147,7 +147,7 @@ async fn a_command_in_the_background_outlives_turns_and_its_end_is_told() {
     let root = stage.root();
     stage.say(root, "Begin.").await;
     stage.until_rest(root, &RestReason::Yield).await;
-    write(stage.repo().join("go"), "");
+    write(stage.view().join("go"), "");
     stage.until_rest(root, &RestReason::EndTurn).await;
     assert!(stage.project().look(|state| state.session(root).background().is_empty()));
     stage.end().await;

@@ -27,6 +27,7 @@ mod programs;
 mod reading;
 mod repository_checks;
 mod restarts;
+mod root_view;
 mod rules;
 mod sampling;
 mod served;

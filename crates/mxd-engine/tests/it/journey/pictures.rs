@@ -7,7 +7,7 @@ use base64::Engine as _;
 use mxd_core::event::body::RestReason;
 use serde_json::{Value, json};
 
-use super::stage::{Stage, calls, conversation, expecting, speaks};
+use super::stage::{Stage, calls, conversation, expecting, git, speaks};
 
 /// A PNG of one pixel.
 const PICTURE: &str =
@@ -17,6 +17,8 @@ const PICTURE: &str =
 fn settings(ground: &Path, sees_pictures: bool) -> Value {
     let picture = base64::engine::general_purpose::STANDARD.decode(PICTURE).unwrap();
     std::fs::File::create(ground.join("repo/pixel.png")).unwrap().write_all(&picture).unwrap();
+    git(&ground.join("repo"), &["add", "pixel.png"]);
+    git(&ground.join("repo"), &["commit", "-qm", "a picture"]);
     let model = json!({
         "name": "reader", "vendor": "anthropic", "contextWindow": 100_000, "maxOutputTokens": 1_000,
         "thinking": "none", "images": sees_pictures,

@@ -77,6 +77,11 @@ impl Stage {
         self.ground.path().join("repo")
     }
 
+    /// Where the root reads.
+    pub(crate) fn view(&self) -> PathBuf {
+        self.ground.path().join("data/project/view")
+    }
+
     pub(crate) fn root(&self) -> TaskId {
         self.project().look(|state| state.tree().root().unwrap().id)
     }

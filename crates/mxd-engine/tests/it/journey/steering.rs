@@ -131,7 +131,7 @@ async fn what_the_user_writes_to_a_working_agent_is_read_with_the_next_results()
     stage.until("a running call", |state| state.session(root).calls().len() == 1).await;
     stage.say(root, "Make it blue.").await;
     assert_eq!(stage.model.requests().len(), 1, "nobody is asked while a tool runs");
-    write(stage.repo().join("go"), "");
+    write(stage.view().join("go"), "");
     stage.until_rest(root, &RestReason::EndTurn).await;
     assert_eq!(stage.project().look(|state| state.session(root).life().turns), 2);
     stage.end().await;

@@ -119,12 +119,13 @@ fn line<'t>(text: &'t str, begin: &str) -> &'t str {
 fn assert_place(stage: &Stage, (state, task): (&State, TaskId), (claimed, world): (&str, &str)) {
     assert_eq!(line(claimed, "Directory: "), line(world, "directory="), "{claimed}");
     assert_eq!(line(claimed, "Branch: "), line(world, "branch="), "{claimed}");
-    let own_checkout = claimed.contains("This is the user's own checkout");
+    let is_for_reading = claimed.contains("This is a copy of the base branch for you to read");
     let Some(above) = state.tree().task_above(task) else {
-        assert!(own_checkout, "{claimed}");
+        assert!(is_for_reading, "{claimed}");
+        assert_eq!(git(&stage.repo(), &["rev-parse", line(world, "branch=")]), line(world, "head="));
         return;
     };
-    assert!(!own_checkout, "{claimed}");
+    assert!(!is_for_reading, "{claimed}");
     let above = above.task().unwrap().branch.as_deref().unwrap();
     let (branch, commit) = line(claimed, "Started from: ").split_once(" at ").unwrap();
     assert_eq!(branch, above, "{claimed}");

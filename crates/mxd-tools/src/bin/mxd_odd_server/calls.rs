@@ -79,7 +79,7 @@ impl Kind {
             "drips" => {
                 // Slowly, on every machine: the limit of a message is met by other modes.
                 while speech.raw(b" ") {
-                    std::thread::sleep(std::time::Duration::from_millis(1));
+                    std::thread::park_timeout(std::time::Duration::from_millis(1));
                 }
                 ControlFlow::Break(Some(1))
             }
