@@ -8,6 +8,7 @@ import { Login } from "../login/Login.tsx";
 import { redeem, takeTicket } from "../login/ticket.ts";
 import { MoneyView } from "../money/MoneyView.tsx";
 import { NeedsView } from "../needs/NeedsView.tsx";
+import { OverviewView } from "../overview/OverviewView.tsx";
 import { ProjectsView } from "../projects/ProjectsView.tsx";
 import { SettingsView } from "../settings/SettingsView.tsx";
 import { find, needCount } from "../state/select.ts";
@@ -89,7 +90,7 @@ function Inside({ onLogout }: { onLogout: () => void }) {
   useEffect(() => {
     // One project is the usual case: the page opens where the work is.
     const only = list.length === 1 ? list[0] : undefined;
-    if ((location.pathname === "/" || location.pathname === "/ui" || location.pathname === "/ui/") && only !== undefined) go({ view: "tree", project: only.id }, "correct");
+    if ((location.pathname === "/" || location.pathname === "/ui" || location.pathname === "/ui/") && only !== undefined) go({ view: "overview", project: only.id }, "correct");
     if (route.view === "login") go({ view: "projects" }, "correct");
   }, [list, route]);
   useTitle(list.find((one) => one.id === project)?.name);
@@ -132,6 +133,8 @@ function View({ route, projects }: { route: Route; projects: ReturnType<typeof u
     case "projects":
     case "login":
       return <ProjectsView projects={projects} />;
+    case "overview":
+      return <OverviewView key={route.project} project={route.project} />;
     case "tree":
       return rootId === undefined ? <div className="empty"><Spinner label="Opening the project" /></div> : <TaskPane project={route.project} id={rootId} tab="chat" at={undefined} />;
     case "task":
@@ -189,7 +192,7 @@ function useGlobalKeys(route: Route, project: Id | undefined, setOver: (over: "p
   }, [went]);
   const bindings = useMemo(() => {
     const focus = (id: string) => () => document.getElementById(id)?.focus();
-    const place = (view: "needs" | "money" | "tree") => () => {
+    const place = (view: "overview" | "needs" | "money" | "tree") => () => {
       setWent(false);
       if (project !== undefined) go({ view, project });
     };
@@ -202,6 +205,7 @@ function useGlobalKeys(route: Route, project: Id | undefined, setOver: (over: "p
     ];
     const after = went
       ? [
+          { key: "o", act: place("overview") },
           { key: "t", act: place("tree") },
           { key: "n", act: place("needs") },
           { key: "m", act: place("money") },

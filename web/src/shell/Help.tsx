@@ -6,6 +6,7 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
     "Everywhere",
     [
       ["Ctrl K", "go to or do anything"],
+      ["g o", "overview"],
       ["g t", "tasks"],
       ["g n", "needs you"],
       ["g m", "money"],

@@ -12,7 +12,7 @@ import { useDiffStat } from "../state/diffs.ts";
 import { above, find, isWorking } from "../state/select.ts";
 import { useShown } from "../state/store.ts";
 import { branchName, duration, usd } from "../text/format.ts";
-import { act, agentActions, grant, workActions } from "./actions.ts";
+import { act, agentActions, grant, merge, workActions } from "./actions.ts";
 import { Chat } from "./Chat.tsx";
 import { Details } from "./Details.tsx";
 import { Diff } from "./Diff.tsx";
@@ -100,6 +100,7 @@ function Head({ project, task }: { project: Id; task: TaskView }) {
         </Link>
         <h1>{task.title}</h1>
         <Remedy task={task} />
+        <MergeButton task={task} />
         <IconButton
           icon="more"
           label="Actions"
@@ -163,6 +164,17 @@ function Remedy({ task }: { task: TaskView }) {
     default:
       return null;
   }
+}
+
+/** Finished work that the branch above does not have yet. */
+function MergeButton({ task }: { task: TaskView }) {
+  const stat = useDiffStat(task);
+  if (task.status !== "passed" || stat === undefined || stat.files === 0) return null;
+  return (
+    <Button look="primary" icon="merge" onClick={() => void merge(task)}>
+      Merge…
+    </Button>
+  );
 }
 
 function Facts({ task }: { task: TaskView }) {

@@ -34,6 +34,9 @@ export interface NewTask {
   parentId?: Id;
   kind?: "task" | "folder";
   draft?: boolean;
+  budgetUsd?: number;
+  checks?: readonly string[];
+  after?: readonly Id[];
 }
 
 export async function create(task: NewTask): Promise<TaskView | undefined> {

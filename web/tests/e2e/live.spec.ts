@@ -100,7 +100,7 @@ test("a message that could not be sent complains no longer when the daemon is ba
 
 test("on a phone, the box to write in has room although it was made where nobody saw it", async ({ page, address, project }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${address}/ui/p/${project}`);
+  await page.goto(`${address}/ui/p/${project}/tasks`);
   await page.getByRole("treeitem", { name: /^harbour/ }).click();
   const box = page.getByLabel("Message to harbour");
   await expect(box).toBeVisible();

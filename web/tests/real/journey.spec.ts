@@ -59,7 +59,7 @@ test("a project from the first login to a resume", async ({ page }) => {
     // A project, and its first message.
     await page.getByRole("textbox", { name: "Folder" }).fill(daemon.repository);
     await page.getByRole("button", { name: "Add", exact: true }).click();
-    await expect(page.getByRole("treeitem", { name: /^boats/ })).toBeVisible();
+    await page.getByRole("treeitem", { name: /^boats/ }).click();
     await page.getByLabel("Message to boats").fill("Count the boats, please.");
     await page.keyboard.press("Enter");
     await expect(page.getByText("Count the boats, please.").first()).toBeVisible();
