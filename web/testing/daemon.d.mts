@@ -14,6 +14,7 @@ export class FakeDaemon {
   readonly requests: SeenRequest[];
   readonly tickets: Set<string>;
   readiness: ReadinessView;
+  clock(): number;
   listen(port?: number): Promise<string>;
   close(): Promise<void>;
   restart(): Promise<void>;

@@ -72,7 +72,13 @@ export class FakeDaemon {
     response.end(JSON.stringify(body));
   }
 
+  /** What its clock says; the fixture was written at one moment. */
+  clock() {
+    return NOW;
+  }
+
   async handle(request, response) {
+    response.setHeader("date", new Date(this.clock()).toUTCString());
     const url = new URL(request.url, "http://localhost");
     if (url.pathname === "/" || url.pathname.startsWith("/ui") || url.pathname.startsWith("/web/")) {
       return this.page(url.pathname, response);

@@ -127,7 +127,7 @@ function Danger({ project }: { project: Id }) {
   };
   return (
     <section className="panel">
-      <h2>Careful</h2>
+      <h2>Danger zone</h2>
       <div className="row wrap">
         <Button onClick={() => void restart()}>Restart the daemon…</Button>
         <Button look="danger" onClick={() => void clear()}>

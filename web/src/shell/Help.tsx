@@ -9,7 +9,7 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
       ["g o", "overview"],
       ["g t", "tasks"],
       ["g n", "needs you"],
-      ["g m", "money"],
+      ["g m", "cost"],
       ["g s", "settings"],
       ["g p", "projects"],
       ["/", "write to the task"],

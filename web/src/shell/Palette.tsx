@@ -96,7 +96,7 @@ function useChoices({ project, task, projects, onHelp }: Omit<PaletteProps, "onC
       list.push(
         place("overview", "Overview", "grid", { view: "overview", project }),
         place("needs", "Needs you", "bell", { view: "needs", project }),
-        place("money", "Money", "money", { view: "money", project }),
+        place("money", "Cost", "money", { view: "money", project }),
         ...PAGES.map((page) => place(`settings.${page}`, `Settings: ${page}`, "gear", { view: "settings", project, page })),
       );
     }

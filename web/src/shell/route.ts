@@ -5,6 +5,9 @@ import type { Id } from "../api/types.ts";
 export const TABS = ["chat", "diff", "evidence", "ledger", "details"] as const;
 export type Tab = (typeof TABS)[number];
 
+export const TAB_NAMES: Readonly<Record<Tab, string>> = { chat: "Chat", diff: "Changes", evidence: "Checks", ledger: "Activity", details: "Details" };
+export const VIEW_NAMES = { overview: "Overview", tree: "Tasks", needs: "Needs you", money: "Cost", settings: "Settings" } as const;
+
 export const PAGES = ["general", "setup", "models", "servers", "approvals", "sessions"] as const;
 export type SettingsPage = (typeof PAGES)[number];
 

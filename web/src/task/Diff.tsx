@@ -15,6 +15,8 @@ import { branchAbove, merge, taskPath } from "./actions.ts";
 import { messageId } from "./drafts.ts";
 import { type ReviewComment, keepReview, reviewMessage, reviewOf } from "./review.ts";
 
+const NO_COMMITS: readonly CommitLine[] = [];
+
 export function Diff({ task }: { task: TaskView }) {
   const version = `${task.life?.turns}.${task.status}.${task.updatedAt}`;
   const diff = useAsk<DiffView>(taskPath(task.id, "/diff"), version);
@@ -24,15 +26,18 @@ export function Diff({ task }: { task: TaskView }) {
     setComments(next);
     keepReview(task.id, next);
   };
+  const commits = useOwnCommits(task, log.value?.commits ?? NO_COMMITS);
+  // The project itself has no branch of its own to compare.
+  if (diff.value === undefined && diff.error !== undefined && task.parentId === undefined) return <NoChanges task={task} />;
   if (diff.value === undefined) {
     return <div className="view-scroll"><div className="view-page">{diff.error === undefined ? <Spinner label="Comparing" /> : <ErrorNotice error={diff.error} />}</div></div>;
   }
   const { value } = diff;
-  if (value.files.length === 0) return <Unchanged task={task} diff={value} commits={log.value?.commits ?? []} />;
+  if (value.files.length === 0) return <Unchanged task={task} diff={value} commits={commits} />;
   return (
     <div className="view-scroll" tabIndex={0} role="region" aria-label="Changes">
       <div className="view-page is-wide">
-        <Top task={task} diff={value} commits={log.value?.commits ?? []} />
+        <Top task={task} diff={value} commits={commits} />
         {value.truncated && <p className="notice is-attention">There is more than can be shown here; `git diff {value.base}` in the worktree shows all of it.</p>}
         {value.files.map((file) => (
           <File key={file.path} file={file} comments={comments.filter((one) => one.file === file.path)} add={(comment) => put([...comments, comment])} drop={(comment) => put(comments.filter((one) => one !== comment))} />
@@ -43,21 +48,19 @@ export function Diff({ task }: { task: TaskView }) {
   );
 }
 
-/** Where nothing differs from the branch above, the work was merged, or there was none. */
-function Unchanged({ task, diff, commits }: { task: TaskView; diff: DiffView; commits: readonly CommitLine[] }) {
+/** The commits that the task itself made. Its log says where its branch began; without it, the time has to do. */
+function useOwnCommits(task: TaskView, commits: readonly CommitLine[]): readonly CommitLine[] {
   useEffect(() => {
-    // Its log says where its branch began; without it, the time at which it began has to do.
     store.look(task.id).catch(() => {});
   }, [task.id]);
   const began = useShown((shown) => shown.logs[task.id]?.events.findLast((event) => event.type === "worktree_created")?.["base"]);
-  const own = task.branch === undefined || task.parentId === undefined ? [] : ownCommits(commits, began, task.life?.since);
+  return task.branch === undefined || task.parentId === undefined ? NO_COMMITS : ownCommits(commits, began, task.life?.since);
+}
+
+/** Where nothing differs from the branch above, the work was merged, or there was none. */
+function Unchanged({ task, diff, commits: own }: { task: TaskView; diff: DiffView; commits: readonly CommitLine[] }) {
   if (own.length === 0 || diff.head !== diff.base) {
-    return (
-      <div className="empty">
-        <strong>No changes</strong>
-        <span>{task.branch === undefined ? "This task has no branch of its own." : `${branchName(task.branch)} says what the branch above it says.`}</span>
-      </div>
-    );
+    return <NoChanges task={task} />;
   }
   return (
     <div className="view-scroll" tabIndex={0} role="region" aria-label="Changes">
@@ -71,6 +74,15 @@ function Unchanged({ task, diff, commits }: { task: TaskView; diff: DiffView; co
         </p>
         <Commits commits={own} />
       </div>
+    </div>
+  );
+}
+
+function NoChanges({ task }: { task: TaskView }) {
+  return (
+    <div className="empty">
+      <strong>No changes</strong>
+      <span>{task.branch === undefined || task.parentId === undefined ? "This task has no branch of its own." : `No changes compared with ${branchAbove(task)}.`}</span>
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { Glyph, nameOf, shapeOf, toneOf } from "../design/Glyph.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { Menu, type Place } from "../design/Menu.tsx";
 import { Link } from "../shell/Link.tsx";
-import { TABS, type Tab } from "../shell/route.ts";
+import { TABS, TAB_NAMES, type Tab } from "../shell/route.ts";
 import { useNow } from "../shell/useAsk.ts";
 import { useDiffStat } from "../state/diffs.ts";
 import { above, find, isWorking } from "../state/select.ts";
@@ -18,8 +18,6 @@ import { Details } from "./Details.tsx";
 import { Diff } from "./Diff.tsx";
 import { Evidence } from "./Evidence.tsx";
 import { Ledger } from "./Ledger.tsx";
-
-const TAB_NAMES: Readonly<Record<Tab, string>> = { chat: "Conversation", diff: "Diff", evidence: "Evidence", ledger: "Ledger", details: "Details" };
 
 export function TaskPane({ project, id, tab, at }: { project: Id; id: Id; tab: Tab; at: number | undefined }) {
   const tasks = useShown((shown) => shown.tasks);
@@ -143,7 +141,7 @@ function Remedy({ task }: { task: TaskView }) {
     case "spent":
       return (
         <Button look="primary" icon="money" onClick={() => void grant(task)}>
-          Grant money
+          Raise budget
         </Button>
       );
     case "failed":
