@@ -14,6 +14,7 @@ export function views(ids, project) {
     { name: "task-failed", path: task(ids.migrate), ready: ".notice" },
     { name: "task-empty", path: task(ids.draft), ready: ".chat .empty" },
     { name: "diff", path: task(ids.refresh, "/diff"), ready: ".diff-line", act: comment },
+    { name: "diff-split", path: task(ids.refresh, "/diff"), ready: ".diff-line", act: (page) => page.getByRole("button", { name: "Split" }).click() },
     { name: "evidence", path: task(ids.refresh, "/evidence"), ready: ".terminal" },
     { name: "ledger", path: task(ids.refresh, "/ledger"), ready: ".ledger" },
     { name: "details", path: task(ids.refresh, "/details"), ready: ".facts" },
