@@ -90,7 +90,7 @@ test("a project from the first login to a resume", async ({ page }) => {
     await expect(page.getByRole("group", { name: "Tool call write_file" })).toBeVisible();
     await expect(page.locator(".note").getByText("reports passed")).toBeVisible();
     await page.getByRole("link", { name: /^Changes/ }).click();
-    await expect(page.getByText("count.txt")).toBeVisible();
+    await expect(page.getByRole("region", { name: "count.txt" })).toBeVisible();
     await page.getByRole("button", { name: "Comment on line 1", exact: true }).click();
     await page.getByLabel("Comment", { exact: true }).fill("As a number, please.");
     await page.getByRole("button", { name: "Add to review" }).click();
