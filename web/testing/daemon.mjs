@@ -204,6 +204,10 @@ export class FakeDaemon {
     switch (parts[0]) {
       case "tasks":
         return parts.length === 1 ? this.tasksRoot(request, body) : this.inTask(request, url, parts.slice(1), body);
+      case "events": {
+        const limit = Number(url.searchParams.get("limit") ?? 200);
+        return { body: { events: world.events.slice(-limit), hasMore: world.events.length > limit, cursor: this.cursor() } };
+      }
       case "readiness":
         return { body: this.readiness };
       case "setup-hook":

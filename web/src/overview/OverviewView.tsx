@@ -1,8 +1,10 @@
-// The landing view of a project: its set-up while something is missing, and the form for the next task.
+// The landing view of a project: its set-up while something is missing, what needs you, the timeline, and the next task.
 import type { Id } from "../api/types.ts";
 import { Spinner } from "../design/controls.tsx";
 import { SetupSteps, useReadiness } from "../setup/SetupSteps.tsx";
 import { useShown } from "../state/store.ts";
+import { NeedsPanel } from "./NeedsPanel.tsx";
+import { TimelinePanel } from "./TimelinePanel.tsx";
 import { NewTask } from "../task/NewTask.tsx";
 
 export function OverviewView({ project }: { project: Id }) {
@@ -25,6 +27,8 @@ export function OverviewView({ project }: { project: Id }) {
             <SetupSteps project={project} readiness={readiness} />
           </section>
         )}
+        {!isNew && <NeedsPanel project={project} />}
+        {!isNew && <TimelinePanel project={project} />}
         <NewTask project={project} canStart={ready} />
       </div>
     </div>

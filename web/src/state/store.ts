@@ -2,7 +2,7 @@
 import { useSyncExternalStore } from "react";
 import { api, path } from "../api/client.ts";
 import { type Connection, type Following, follow } from "../api/stream.ts";
-import type { EventPage, Id } from "../api/types.ts";
+import type { EventPage, EventView, Id } from "../api/types.ts";
 import { LIMITS } from "./limits.ts";
 import { EMPTY, type Message, type ProjectState, reduce } from "./reduce.ts";
 
@@ -20,6 +20,7 @@ class Store {
   private readonly readers = new Set<() => void>();
   private frame: number | undefined;
   private following: Following | undefined;
+  private readonly hearers = new Set<(events: readonly EventView[]) => void>();
   private opened: Id[] = [];
   /** Pages that are on their way, by project and task: whoever wants the next one waits for it. */
   private readonly pages = new Map<string, Promise<void>>();
@@ -58,6 +59,13 @@ class Store {
 
   take(message: Message): void {
     this.set({ ...this.shown, ...reduce(this.shown, message) });
+    if (message.kind === "commit" && message.data.events.length > 0) for (const hearer of this.hearers) hearer(message.data.events);
+  }
+
+  /** Is told the events of every commit, whichever task they are of. */
+  hear(hearer: (events: readonly EventView[]) => void): () => void {
+    this.hearers.add(hearer);
+    return () => this.hearers.delete(hearer);
   }
 
   /** Makes sure that the newest page of a log is there; keeps the logs that were looked at last. */

@@ -48,7 +48,7 @@ test("a task is created with its options and started", async ({ page, daemon, ad
   await page.getByLabel("New task", { exact: true }).fill("# Count the boats\nAll of them.");
   await page.getByRole("button", { name: "Options" }).click();
   await page.getByLabel("Budget (USD)").fill("2.5");
-  await page.getByLabel("Checks").fill("make test\n\nmake lint");
+  await page.getByLabel("Checks", { exact: true }).fill("make test\n\nmake lint");
   await page.getByLabel("Start after").selectOption({ label: "Login page" });
   await page.getByRole("button", { name: "Start task" }).click();
   await expect(page.getByRole("heading", { name: "Count the boats" })).toBeVisible();
