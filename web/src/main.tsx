@@ -12,6 +12,7 @@ import "./design/chat.css";
 import "./design/composer.css";
 import "./design/diff.css";
 import "./design/views.css";
+import "./design/overview.css";
 import { App } from "./shell/App.tsx";
 import { Boundary } from "./shell/Boundary.tsx";
 

@@ -109,3 +109,23 @@ export function resolved(config) {
   const { global, repo, local } = config;
   return { global, repo, local, resolved: values, origins };
 }
+
+/** A project that is set up; tests take single items away. */
+export function readiness() {
+  const item = (name, says) => ({ name, state: "ready", says });
+  return {
+    ready: true,
+    items: [item("model", "claude-opus-4-6 at https://api.anthropic.com (main)"), item("budget", "$20.00 at most"), item("git", "commits by Ada <ada@example.org>, from main"), item("setupHook", ".mxd/hooks/setup_worktree.sh is committed"), item("checks", "cargo test")],
+    foundKeys: [],
+    exampleHook: "#!/bin/sh\nset -eu\ncargo fetch --locked\n",
+    detectedChecks: ["cargo test"],
+  };
+}
+
+/** A project that was just added: nothing is there but the repository. */
+export function bareReadiness() {
+  const all = readiness();
+  const states = { model: ["missing", "No model provider configured"], budget: ["optional", "no limit"], setupHook: ["missing", ".mxd/hooks/setup_worktree.sh is not there"], checks: ["optional", "none"] };
+  for (const one of all.items) if (states[one.name] !== undefined) [one.state, one.says] = states[one.name];
+  return { ...all, ready: false };
+}

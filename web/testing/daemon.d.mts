@@ -1,4 +1,5 @@
 // Types of the small daemon for tests in TypeScript.
+import type { ReadinessView } from "../src/api/schema.ts";
 import type { World } from "./fixture.mjs";
 
 export interface SeenRequest {
@@ -12,6 +13,8 @@ export class FakeDaemon {
   readonly world: World;
   readonly requests: SeenRequest[];
   readonly tickets: Set<string>;
+  readiness: ReadinessView;
+  clock(): number;
   listen(port?: number): Promise<string>;
   close(): Promise<void>;
   restart(): Promise<void>;

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { BROKEN_PROJECT, NOW, OTHER_PROJECT, PROJECT, ulid } from "./fixture.mjs";
-import { evidence, ledger, money, resolved, search, servers, settings } from "./answers.mjs";
+import { evidence, ledger, money, readiness, resolved, search, servers, settings } from "./answers.mjs";
 import { withLine } from "./lines.mjs";
 
 const DIST = fileURLToPath(new URL("../dist/", import.meta.url));
@@ -36,6 +36,7 @@ export class FakeDaemon {
     this.tickets = new Set();
     this.requests = [];
     this.config = settings();
+    this.readiness = readiness();
     this.counter = 10_000;
     this.projects = projectList(world);
   }
@@ -71,7 +72,13 @@ export class FakeDaemon {
     response.end(JSON.stringify(body));
   }
 
+  /** What its clock says; the fixture was written at one moment. */
+  clock() {
+    return NOW;
+  }
+
   async handle(request, response) {
+    response.setHeader("date", new Date(this.clock()).toUTCString());
     const url = new URL(request.url, "http://localhost");
     if (url.pathname === "/" || url.pathname.startsWith("/ui") || url.pathname.startsWith("/web/")) {
       return this.page(url.pathname, response);
@@ -197,6 +204,16 @@ export class FakeDaemon {
     switch (parts[0]) {
       case "tasks":
         return parts.length === 1 ? this.tasksRoot(request, body) : this.inTask(request, url, parts.slice(1), body);
+      case "events": {
+        const limit = Number(url.searchParams.get("limit") ?? 200);
+        return { body: { events: world.events.slice(-limit), hasMore: world.events.length > limit, cursor: this.cursor() } };
+      }
+      case "readiness":
+        return { body: this.readiness };
+      case "setup-hook":
+        this.readiness.items.find((item) => item.name === "setupHook").state = "ready";
+        this.readiness.ready = this.readiness.items.every((item) => item.state !== "missing");
+        return { body: { committed: true } };
       case "needs":
         return { body: world.needs };
       case "clarify":

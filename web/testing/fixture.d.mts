@@ -1,5 +1,5 @@
 // Types of the fixture for tests in TypeScript.
-import type { EventView, Id, Needs, TaskView } from "../src/api/types.ts";
+import type { DiffView, EventView, Id, Needs, TaskView } from "../src/api/types.ts";
 
 export interface World {
   tasks: Map<Id, TaskView>;
@@ -7,6 +7,7 @@ export interface World {
   seq: number;
   needs: Needs;
   rootId: Id | undefined;
+  diffs: Map<Id, DiffView>;
   ids: Record<string, Id>;
 }
 

@@ -2,6 +2,8 @@
 export interface Story {
   rehearse: object;
   settings?: object;
+  /** No model is configured, and the repository has no set-up script. */
+  bare?: boolean;
 }
 
 export class RealDaemon {

@@ -42,8 +42,13 @@ export class RealDaemon {
     this.makeRepository();
     await this.startModel();
     mkdirSync(this.data, { mode: 0o700 });
+    if (this.script.bare === true) return this.serve();
     const group = { provider: "anthropic", anthropicBaseUrl: this.model, anthropicApiKey: "$env:MXD_TEST_KEY" };
     writeFileSync(join(this.data, "config.json"), JSON.stringify({ authGroups: { test: group }, defaultAuth: "test", ...this.script.settings }), { mode: 0o600 });
+    return this.serve();
+  }
+
+  async serve() {
     await this.startDaemon(0);
     await this.startFront();
     return this.front;
@@ -52,8 +57,10 @@ export class RealDaemon {
   makeRepository() {
     mkdirSync(this.repository);
     writeFileSync(join(this.repository, "boats.txt"), "one\ntwo\n");
-    mkdirSync(join(this.repository, ".mxd/hooks"), { recursive: true });
-    writeFileSync(join(this.repository, ".mxd/hooks/setup_worktree.sh"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+    if (this.script.bare !== true) {
+      mkdirSync(join(this.repository, ".mxd/hooks"), { recursive: true });
+      writeFileSync(join(this.repository, ".mxd/hooks/setup_worktree.sh"), "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+    }
     const git = (...args) => execFileSync("git", ["-C", this.repository, "-c", "user.name=Ada", "-c", "user.email=ada@example.org", ...args], { stdio: "ignore" });
     git("init", "-q", "-b", "main");
     git("config", "user.name", "Ada");

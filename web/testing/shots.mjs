@@ -28,12 +28,14 @@ for (const [size, viewport] of Object.entries(SIZES)) {
     page.on("console", (message) => message.type() === "error" && process.stderr.write(`console: ${message.text()}\n`));
     for (const view of views(daemon.world.ids, PROJECT)) {
       if (only !== undefined && !`${view.name}-${size}-${colorScheme}`.includes(only)) continue;
+      view.before?.(daemon);
       await page.goto((view.locked ? lockedAddress : address) + view.path);
       await page.waitForSelector(view.ready);
       await view.act?.(page, daemon);
       await page.waitForTimeout(150);
       const file = join(folder, `${view.name}-${size}-${colorScheme}.png`);
       await page.screenshot({ path: file });
+      view.after?.(daemon);
       process.stdout.write(`${file}\n`);
     }
     await context.close();

@@ -1,15 +1,20 @@
 // Every view of the page, for pictures and for the search for barriers: where it is and when it is there.
 
+import { bareReadiness, readiness } from "./answers.mjs";
+
 export function views(ids, project) {
   const at = (rest = "") => `/ui/p/${project}${rest}`;
   const task = (id, tab = "") => at(`/t/${id}${tab}`);
   return [
-    { name: "tree", path: at(), ready: ".tree-row" },
+    { name: "overview", path: at(), ready: ".new-task" },
+    { name: "setup", path: at("/settings/setup"), ready: ".setup-step", before: (daemon) => { daemon.readiness = bareReadiness(); }, after: (daemon) => { daemon.readiness = readiness(); } },
+    { name: "tree", path: at("/tasks"), ready: ".tree-row" },
     { name: "task", path: task(ids.refresh), ready: ".chat-row", act: stream(ids.refresh) },
     { name: "task-asking", path: task(ids.rate), ready: ".need-card" },
     { name: "task-failed", path: task(ids.migrate), ready: ".notice" },
     { name: "task-empty", path: task(ids.draft), ready: ".chat .empty" },
     { name: "diff", path: task(ids.refresh, "/diff"), ready: ".diff-line", act: comment },
+    { name: "diff-split", path: task(ids.refresh, "/diff"), ready: ".diff-line", act: (page) => page.getByRole("button", { name: "Split" }).click() },
     { name: "evidence", path: task(ids.refresh, "/evidence"), ready: ".terminal" },
     { name: "ledger", path: task(ids.refresh, "/ledger"), ready: ".ledger" },
     { name: "details", path: task(ids.refresh, "/details"), ready: ".facts" },
@@ -25,7 +30,7 @@ export function views(ids, project) {
     { name: "palette", path: task(ids.refresh), ready: ".chat-row", act: palette },
     { name: "menu", path: task(ids.refresh), ready: ".chat-row", act: menu },
     { name: "dialog", path: task(ids.refresh), ready: ".chat-row", act: dialog },
-    { name: "help", path: at(), ready: ".tree-row", act: (page) => page.locator("body").press("?") },
+    { name: "help", path: at("/tasks"), ready: ".tree-row", act: (page) => page.locator("body").press("?") },
     { name: "missing", path: task("01HAAAAAAAAAAAAAAAAAAAAAAA"), ready: ".main .empty h1" },
   ];
 }

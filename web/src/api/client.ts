@@ -23,6 +23,20 @@ export function whenUnauthenticated(told: () => void): void {
   onUnauthenticated = told;
 }
 
+/** How far the daemon's clock is ahead of the browser's; its answers say what time it is there. */
+let clockOffset = 0;
+/** The header counts whole seconds, and answers take a moment. */
+const CLOCK_TOLERANCE_MS = 2_000;
+
+export function daemonNow(): number {
+  return Date.now() + clockOffset;
+}
+
+function readClock(date: string | null): void {
+  const offset = Date.parse(date ?? "") - Date.now();
+  if (Number.isFinite(offset)) clockOffset = Math.abs(offset) > CLOCK_TOLERANCE_MS ? offset : 0;
+}
+
 type Verb = "GET" | "POST" | "PATCH" | "DELETE";
 
 async function ask<T>(verb: Verb, path: string, body?: unknown): Promise<T> {
@@ -38,9 +52,10 @@ async function ask<T>(verb: Verb, path: string, body?: unknown): Promise<T> {
     throw new ApiError(0, {
       code: "unreachable",
       message: "The daemon does not answer.",
-      hint: "Is it running? `mxd status` says so; the page goes on by itself when it is back.",
+      hint: "Check it with `mxd status`. The page reconnects by itself.",
     });
   }
+  readClock(response.headers.get("date"));
   if (response.ok) return (await readJson(response)) as T;
   const error = errorOf(response.status, await readJson(response));
   if (response.status === 401) onUnauthenticated();

@@ -15,10 +15,17 @@ export interface StreamSink {
 /** No event for so long, not even a heartbeat, means that the line is dead although nobody said so. */
 const SILENCE_MS = 40_000;
 const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 10_000;
+/** The daemon is on this machine or near it: asking often costs nothing, and a restart takes a second or two. */
+const LONGEST_PAUSE_MS = 2_000;
 
-/** Follows a project until the returned function is called. */
-export function follow(projectId: string, sink: StreamSink): () => void {
+export interface Following {
+  stop(): void;
+  /** Connects at once instead of after the pause. */
+  tryNow(): void;
+}
+
+/** Follows a project until it is stopped. */
+export function follow(projectId: string, sink: StreamSink): Following {
   let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let silence: ReturnType<typeof setTimeout> | undefined;
@@ -95,5 +102,5 @@ export function follow(projectId: string, sink: StreamSink): () => void {
   document.addEventListener("visibilitychange", whenSeen);
   sink.connection("connecting");
   connect();
-  return stop;
+  return { stop, tryNow: wake };
 }

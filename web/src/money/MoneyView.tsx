@@ -15,10 +15,10 @@ export function MoneyView({ project }: { project: Id }) {
   const asked = useAsk<Money>(path`/projects/${project}/money`, Math.round(spent * 100));
   const money = asked.value;
   return (
-    <div className="view-scroll" tabIndex={0} role="region" aria-label="Money">
+    <div className="view-scroll" tabIndex={0} role="region" aria-label="Cost">
       <div className="view-page is-wide">
         <header className="view-head">
-          <h1>Money</h1>
+          <h1>Cost</h1>
         </header>
         {asked.error !== undefined && <ErrorNotice error={asked.error} />}
         {money === undefined && asked.error === undefined && <Spinner label="Adding up" />}
@@ -117,8 +117,8 @@ function Breaks({ project, money }: { project: Id; money: Money }) {
   const tasks = useShown((shown) => shown.tasks);
   return (
     <section className="panel">
-      <h2>Where the cache broke</h2>
-      {money.cache.breaks.length === 0 && <p className="muted">Nowhere: every request extended the one before it.</p>}
+      <h2>Cache misses</h2>
+      {money.cache.breaks.length === 0 && <p className="muted">None: the prompt cache was reused every time.</p>}
       <ul className="plain-list">
         {money.cache.breaks.map((one, index) => (
           <li key={index} className="fact-row">
@@ -146,8 +146,8 @@ function Escrow({ project, money }: { project: Id; money: Money }) {
   const handed = money.escrow.filter((flow) => flow.kind !== "reserved" && flow.kind !== "settled");
   return (
     <section className="panel">
-      <h2>Where money was handed</h2>
-      {handed.length === 0 && <p className="muted">No budgets were handed out.</p>}
+      <h2>Budgets handed down</h2>
+      {handed.length === 0 && <p className="muted">No budgets were handed down.</p>}
       <ul className="plain-list">
         {handed.map((flow, index) => (
           <li key={index} className="fact-row">

@@ -87,7 +87,7 @@ export function Cumulative({ series, breaks }: { series: readonly Point[]; break
 }
 
 /** As wide as there is room, so that letters keep their size on a phone. */
-function useWidth(): [RefObject<HTMLElement | null>, number] {
+export function useWidth(): [RefObject<HTMLElement | null>, number] {
   const frame = useRef<HTMLElement>(null);
   const [width, setWidth] = useState(860);
   useLayoutEffect(() => {

@@ -6,8 +6,8 @@ import { useKeys } from "../shell/keys.ts";
 import { Link } from "../shell/Link.tsx";
 import { go } from "../shell/router.ts";
 import { useNow } from "../shell/useAsk.ts";
-import { act } from "../task/actions.ts";
-import { useShown } from "../state/store.ts";
+import { act, grant } from "../task/actions.ts";
+import { store, useShown } from "../state/store.ts";
 import { ago, moment } from "../text/format.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
 import { ConflictCard, FailedCard, QuestionCard } from "./cards.tsx";
@@ -31,8 +31,14 @@ function listed(needs: Needs, now: number): Need[] {
     ...byAge(needs.approvals).map((need) => ({ ...base(need), key: `a.${need.approvalId}`, icon: "shield" as const, what: "Approval", card: <ApprovalCard need={need} keys /> })),
     ...byAge(needs.clarifications).map((need) => ({ ...base(need), key: `q.${need.clarificationId}`, icon: "bell" as const, what: "Question", card: <QuestionCard need={need} now={now} /> })),
     ...byAge(needs.conflicts).map((need) => ({ ...base(need), key: `c.${need.taskId}`, icon: "merge" as const, what: "Conflict", card: <ConflictCard need={need} /> })),
-    ...byAge(needs.failed).map((need) => ({ ...base(need), key: `f.${need.taskId}`, icon: "warning" as const, what: "Failed", card: <FailedCard need={need} />, retry: () => void act(need.taskId, "retry") })),
+    ...byAge(needs.failed).map((need) => ({ ...base(need), key: `f.${need.taskId}`, icon: "warning" as const, what: "Failed", card: <FailedCard need={need} />, retry: () => retryOrRaise(need.taskId) })),
   ];
+}
+
+/** The same as the button of the card. */
+function retryOrRaise(id: Id): void {
+  const task = store.get().tasks[id];
+  void (task?.agent?.state === "spent" ? grant(task) : act(id, "retry"));
 }
 
 /** A control in the card of a need. */
@@ -52,7 +58,9 @@ export function NeedsView({ project }: { project: Id }) {
   const loaded = useShown((shown) => shown.rootId !== undefined);
   const now = useNow();
   const list = useMemo(() => listed(needs, now), [needs, now]);
-  const [key, setKey] = useState<string | undefined>();
+  const [visited, setKey] = useState<string | undefined>();
+  // Before anybody has moved, the first card is the one that keys act on, from the first frame on.
+  const key = visited ?? list[0]?.key;
   // An answered card is gone; the one that takes its place is looked at next, but no key may answer it by accident.
   const index = Math.max(0, list.findIndex((need) => need.key === key));
   const current = list[index];
@@ -63,8 +71,8 @@ export function NeedsView({ project }: { project: Id }) {
     if (next !== undefined) document.getElementById(`need-${next.key}`)?.focus();
   };
   useEffect(() => {
-    if (key === undefined && list[0] !== undefined) setKey(list[0].key);
-  }, [key, list]);
+    if (visited === undefined && list[0] !== undefined) setKey(list[0].key);
+  }, [visited, list]);
   const chosen = current !== undefined && current.key === key ? current : undefined;
   useKeys([
     { key: "j", act: () => show(chosen === undefined ? index : index + 1) },

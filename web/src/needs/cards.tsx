@@ -5,8 +5,8 @@ import type { ApprovalNeed, ClarificationNeed, TroubleNeed } from "../api/types.
 import { Button } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { attempt } from "../shell/toasts.tsx";
-import { store } from "../state/store.ts";
-import { act } from "../task/actions.ts";
+import { store, useShown } from "../state/store.ts";
+import { act, grant } from "../task/actions.ts";
 import { draftOf, keepDraft } from "../task/drafts.ts";
 import { Markdown } from "../text/Markdown.tsx";
 import { ago } from "../text/format.ts";
@@ -28,7 +28,8 @@ export function answer(need: ClarificationNeed, text: string): Promise<boolean> 
   return attempt(api.post(projectPath("/clarify"), { taskId, clarificationId, answer: text }));
 }
 
-export function QuestionCard({ need, now }: { need: ClarificationNeed; now: number }) {
+/** `hasInput` is false where the composer below takes the answer. */
+export function QuestionCard({ need, now, hasInput = true }: { need: ClarificationNeed; now: number; hasInput?: boolean }) {
   const key = `answer-${need.clarificationId}`;
   const [text, setText] = useState(() => draftOf(key));
   const send = async (value: string): Promise<void> => {
@@ -46,7 +47,7 @@ export function QuestionCard({ need, now }: { need: ClarificationNeed; now: numb
           ))}
         </div>
       )}
-      <form
+      {hasInput && <form
         className="row"
         onSubmit={(event) => {
           event.preventDefault();
@@ -67,20 +68,27 @@ export function QuestionCard({ need, now }: { need: ClarificationNeed; now: numb
         <Button look="primary" type="submit" disabled={text.trim() === ""}>
           Answer
         </Button>
-      </form>
-      {need.expiresAt !== undefined && need.expiresAt > now && <p className="field-note">Nobody answers for you; the question closes in {ago(now - (need.expiresAt - now), now)}.</p>}
+      </form>}
+      {need.expiresAt !== undefined && need.expiresAt > now && <p className="field-note">The question closes unanswered in {ago(now - (need.expiresAt - now), now)}.</p>}
     </>
   );
 }
 
 export function FailedCard({ need }: { need: TroubleNeed }) {
+  const task = useShown((shown) => shown.tasks[need.taskId]);
   return (
     <>
       <p>{need.why}</p>
       <div className="row wrap">
-        <Button look="primary" icon="undo" onClick={() => void act(need.taskId, "retry")}>
-          Retry
-        </Button>
+        {task?.agent?.state === "spent" ? (
+          <Button look="primary" icon="money" onClick={() => void grant(task)}>
+            Raise budget
+          </Button>
+        ) : (
+          <Button look="primary" icon="undo" onClick={() => void act(need.taskId, "retry")}>
+            Retry
+          </Button>
+        )}
       </div>
     </>
   );
@@ -91,7 +99,7 @@ export function ConflictCard({ need }: { need: TroubleNeed }) {
     <>
       <p>{need.why}</p>
       <p className="field-note">
-        <Icon name="info" /> Nothing was merged. Write to the task: it can bring its branch up to date and resolve it.
+        <Icon name="info" /> Nothing was merged. Send the task a message: it can update its branch and resolve the conflict.
       </p>
     </>
   );

@@ -2,12 +2,12 @@
 import { useState } from "react";
 import { api, path } from "../api/client.ts";
 import type { ProjectView } from "../api/types.ts";
-import { Button, Dialog, ErrorNotice, Field, Spinner } from "../design/controls.tsx";
+import { Button, ErrorNotice, Field, Spinner } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
-import { openDialog, prompt } from "../shell/dialogs.tsx";
+import { prompt } from "../shell/dialogs.tsx";
 import { Link } from "../shell/Link.tsx";
 import { go } from "../shell/router.ts";
-import { attempt } from "../shell/toasts.tsx";
+import { attempt, say } from "../shell/toasts.tsx";
 import type { Asked } from "../shell/useAsk.ts";
 import { many, usd } from "../text/format.ts";
 
@@ -29,7 +29,7 @@ export function ProjectsView({ projects }: { projects: Asked<{ projects: Project
             </li>
           ))}
         </ul>
-        <Add changed={projects.again} />
+        {list !== undefined && <Add first={list.length === 0} changed={projects.again} />}
       </div>
     </div>
   );
@@ -45,7 +45,7 @@ function Project({ project, changed }: { project: ProjectView; changed: () => vo
   return (
     <article className="project" aria-label={project.name}>
       <div className="grow">
-        <h2>{project.state === "open" && !missing ? <Link to={{ view: "tree", project: project.id }}>{project.name}</Link> : project.name}</h2>
+        <h2>{project.state === "open" && !missing ? <Link to={{ view: "overview", project: project.id }}>{project.name}</Link> : project.name}</h2>
         <div className="muted mono breakable small">{project.path}</div>
         {project.problem !== undefined && (
           <p className="row">
@@ -68,24 +68,7 @@ function Project({ project, changed }: { project: ProjectView; changed: () => vo
   );
 }
 
-function Notes({ notes, close }: { notes: readonly string[]; close: () => void }) {
-  return (
-    <Dialog title="The project is added" onClose={close}>
-      <ul>
-        {notes.map((note) => (
-          <li key={note}>{note}</li>
-        ))}
-      </ul>
-      <div className="dialog-foot">
-        <Button look="primary" onClick={close} autoFocus>
-          Understood
-        </Button>
-      </div>
-    </Dialog>
-  );
-}
-
-function Add({ changed }: { changed: () => void }) {
+function Add({ first, changed }: { first: boolean; changed: () => void }) {
   const [folder, setFolder] = useState("");
   const [init, setInit] = useState(false);
   const [error, setError] = useState<unknown>();
@@ -95,8 +78,9 @@ function Add({ changed }: { changed: () => void }) {
       const project = await api.post<ProjectView>("/projects", { path: folder.trim(), ...(init ? { init } : {}) });
       changed();
       setFolder("");
-      go({ view: "tree", project: project.id });
-      if (project.notes !== undefined && project.notes.length > 0) openDialog((close) => <Notes notes={project.notes ?? []} close={close} />);
+      go({ view: "overview", project: project.id });
+      // What is missing stands in the set-up steps, which are shown next; the rest is worth a line.
+      for (const note of project.notes ?? []) say(note);
     } catch (reason) {
       setError(reason);
     }
@@ -110,12 +94,12 @@ function Add({ changed }: { changed: () => void }) {
       }}
     >
       <h2>Add a project</h2>
-      <Field label="Folder" note="The absolute path of a git repository on the machine of the daemon.">
-        {(id) => <input id={id} className="input mono" value={folder} placeholder="/home/me/code/thing" onChange={(event) => setFolder(event.target.value)} />}
+      <Field label="Folder" note="Absolute path of a git repository on the machine that runs the daemon.">
+        {(id) => <input id={id} className="input mono" value={folder} placeholder="/home/me/code/thing" autoFocus={first} onChange={(event) => setFolder(event.target.value)} />}
       </Field>
       <label className="row check">
         <input type="checkbox" checked={init} onChange={(event) => setInit(event.target.checked)} />
-        Create the folder and a repository in it if there is none
+        Create the folder and the repository if they do not exist
       </label>
       {error !== undefined && <ErrorNotice error={error} />}
       <div className="row">

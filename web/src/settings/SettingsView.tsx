@@ -7,6 +7,7 @@ import { Link } from "../shell/Link.tsx";
 import { PAGES, type SettingsPage } from "../shell/route.ts";
 import { go } from "../shell/router.ts";
 import { attempt } from "../shell/toasts.tsx";
+import { SetupSteps, useReadiness } from "../setup/SetupSteps.tsx";
 import { type Asked, useAsk } from "../shell/useAsk.ts";
 import { intoView } from "../task/TaskPane.tsx";
 import { Approvals } from "./Approvals.tsx";
@@ -16,7 +17,7 @@ import { Servers } from "./Servers.tsx";
 import { Sessions } from "./Sessions.tsx";
 import { SettingRow } from "./SettingRow.tsx";
 
-const NAMES: Readonly<Record<SettingsPage, string>> = { general: "General", models: "Models and credentials", servers: "Tool servers", approvals: "Approvals", sessions: "Logins" };
+const NAMES: Readonly<Record<SettingsPage, string>> = { general: "General", setup: "Set-up", models: "Models and credentials", servers: "Tool servers", approvals: "Approvals", sessions: "Logins" };
 
 export function SettingsView({ project, page }: { project: Id; page: SettingsPage }) {
   const config = useAsk<ConfigAll>(path`/projects/${project}/config/all`);
@@ -58,6 +59,8 @@ function Page({ project, page, config, asked }: { project: Id; page: SettingsPag
           <Danger project={project} />
         </>
       );
+    case "setup":
+      return <Setup project={project} />;
     case "models":
       return (
         <>
@@ -77,6 +80,16 @@ function Page({ project, page, config, asked }: { project: Id; page: SettingsPag
     case "sessions":
       return <Sessions />;
   }
+}
+
+function Setup({ project }: { project: Id }) {
+  const readiness = useReadiness(project);
+  return (
+    <section className="panel">
+      <h2>Set-up</h2>
+      <SetupSteps project={project} readiness={readiness} />
+    </section>
+  );
 }
 
 function Danger({ project }: { project: Id }) {
@@ -114,7 +127,7 @@ function Danger({ project }: { project: Id }) {
   };
   return (
     <section className="panel">
-      <h2>Careful</h2>
+      <h2>Danger zone</h2>
       <div className="row wrap">
         <Button onClick={() => void restart()}>Restart the daemon…</Button>
         <Button look="danger" onClick={() => void clear()}>

@@ -53,9 +53,9 @@ export const GENERAL: readonly SettingGroup[] = [
     title: "Work",
     settings: [
       { path: "checks", name: "Checks", says: "Commands that have to succeed before a task is passed, one per line.", kind: "list", repo: true },
-      { path: "include", name: "Files brought along", says: "Ignored files that a new worktree gets, one pattern per line.", kind: "list", repo: true },
-      { path: "clarifyTimeoutMs", name: "Patience of questions", says: "Milliseconds after which a question closes unanswered.", kind: "number", unit: "ms", repo: false },
-      { path: "compaction.bufferRatio", name: "Room before a summary", says: "Share of the context that stays free.", kind: "number", repo: false },
+      { path: "include", name: "Untracked files to copy", says: "Ignored files that a new worktree gets, one pattern per line.", kind: "list", repo: true },
+      { path: "clarifyTimeoutMs", name: "Question timeout", says: "Milliseconds after which a question closes unanswered.", kind: "number", unit: "ms", repo: false },
+      { path: "compaction.bufferRatio", name: "Context kept free before compaction", says: "Share of the context that stays free.", kind: "number", repo: false },
     ],
   },
   {
@@ -83,9 +83,9 @@ export const GENERAL: readonly SettingGroup[] = [
 export const MODELS: readonly Setting[] = [
   { path: "defaultAuth", name: "Credentials of the root", says: "Which group the first agent uses.", kind: "text", repo: false },
   { path: "model", name: "Model of the root", says: "For the first agent.", kind: "text", repo: false },
-  { path: "childAuth", name: "Credentials of the others", says: "The root's when nothing is said.", kind: "text", repo: false },
-  { path: "childModel", name: "Model of the others", says: "The root's when nothing is said.", kind: "text", repo: false },
-  { path: "effort", name: "Effort", says: "How hard models are to think.", kind: "choice", choices: ["low", "medium", "high", "xhigh", "max"], repo: false },
+  { path: "childAuth", name: "Sub-agent provider", says: "The root's unless set.", kind: "text", repo: false },
+  { path: "childModel", name: "Sub-agent model", says: "The root's unless set.", kind: "text", repo: false },
+  { path: "effort", name: "Reasoning effort", says: "How much the models reason before they answer.", kind: "choice", choices: ["low", "medium", "high", "xhigh", "max"], repo: false },
 ];
 
 /** The value at a path such as `limits.agents`. */

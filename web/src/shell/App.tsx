@@ -8,6 +8,7 @@ import { Login } from "../login/Login.tsx";
 import { redeem, takeTicket } from "../login/ticket.ts";
 import { MoneyView } from "../money/MoneyView.tsx";
 import { NeedsView } from "../needs/NeedsView.tsx";
+import { OverviewView } from "../overview/OverviewView.tsx";
 import { ProjectsView } from "../projects/ProjectsView.tsx";
 import { SettingsView } from "../settings/SettingsView.tsx";
 import { find, needCount } from "../state/select.ts";
@@ -19,7 +20,7 @@ import { Header } from "./Header.tsx";
 import { Help } from "./Help.tsx";
 import { Link } from "./Link.tsx";
 import { Palette } from "./Palette.tsx";
-import { type Route, TABS } from "./route.ts";
+import { type Route, TABS, TAB_NAMES, VIEW_NAMES } from "./route.ts";
 import { go, useRoute } from "./router.ts";
 import { Sidebar } from "./Sidebar.tsx";
 import { Toasts, complain } from "./toasts.tsx";
@@ -44,6 +45,9 @@ export function App() {
   useEffect(() => {
     whenUnauthenticated(() => setWho("nobody"));
     void ask();
+    // A log-in link that is pasted into this tab changes the fragment alone.
+    window.addEventListener("hashchange", ask);
+    return () => window.removeEventListener("hashchange", ask);
   }, [ask]);
   const expired = useShown((shown) => shown.connection === "expired");
   useEffect(() => {
@@ -89,14 +93,15 @@ function Inside({ onLogout }: { onLogout: () => void }) {
   useEffect(() => {
     // One project is the usual case: the page opens where the work is.
     const only = list.length === 1 ? list[0] : undefined;
-    if ((location.pathname === "/" || location.pathname === "/ui" || location.pathname === "/ui/") && only !== undefined) go({ view: "tree", project: only.id }, "correct");
+    if ((location.pathname === "/" || location.pathname === "/ui" || location.pathname === "/ui/") && only !== undefined) go({ view: "overview", project: only.id }, "correct");
     if (route.view === "login") go({ view: "projects" }, "correct");
   }, [list, route]);
-  useTitle(list.find((one) => one.id === project)?.name);
+  useTitle(route, list.find((one) => one.id === project)?.name);
+  const offline = useShown((shown) => shown.connection === "lost");
   useGlobalKeys(route, project, setOver);
   const help = useCallback(() => setOver("help"), []);
   return (
-    <div className={`app view-${route.view}`}>
+    <div className={`app view-${route.view} ${offline ? "is-offline" : ""}`}>
       <a className="skip-link" href="#main">
         Skip to the content
       </a>
@@ -132,6 +137,8 @@ function View({ route, projects }: { route: Route; projects: ReturnType<typeof u
     case "projects":
     case "login":
       return <ProjectsView projects={projects} />;
+    case "overview":
+      return <OverviewView key={route.project} project={route.project} />;
     case "tree":
       return rootId === undefined ? <div className="empty"><Spinner label="Opening the project" /></div> : <TaskPane project={route.project} id={rootId} tab="chat" at={undefined} />;
     case "task":
@@ -168,16 +175,37 @@ function LostBanner() {
   return (
     <div className="banner" role="alert">
       <Icon name="warning" />
-      The daemon does not answer. What you see is what it said last; the page goes on by itself when it is back.
+      <span className="grow">The daemon does not answer. Showing the last known state; reconnecting…</span>
+      <Button size="small" onClick={() => store.reconnect()}>
+        Try now
+      </Button>
     </div>
   );
 }
 
-function useTitle(project: string | undefined): void {
+function useTitle(route: Route, project: string | undefined): void {
   const needs = useShown((shown) => needCount(shown.needs));
+  const task = useShown((shown) => (route.view === "task" ? find(shown.tasks, route.task)?.title : undefined));
   useEffect(() => {
-    document.title = `${needs > 0 ? `(${needs}) ` : ""}${project === undefined ? "Matrix" : `${project} · Matrix`}`;
-  }, [needs, project]);
+    document.title = `${needs > 0 ? `(${needs}) ` : ""}${titleOf(route, project, task)}`;
+  }, [needs, route, project, task]);
+}
+
+/** What one sees in a row of tabs: the view first, because it is cut at its end. */
+function titleOf(route: Route, project: string | undefined, task: string | undefined): string {
+  if (project === undefined) return "Matrix";
+  switch (route.view) {
+    case "task":
+      return `${task ?? "Task"}${route.tab === "chat" ? "" : `: ${TAB_NAMES[route.tab]}`} · ${project}`;
+    case "overview":
+    case "tree":
+    case "needs":
+    case "money":
+    case "settings":
+      return `${VIEW_NAMES[route.view]} · ${project}`;
+    default:
+      return "Matrix";
+  }
 }
 
 function useGlobalKeys(route: Route, project: Id | undefined, setOver: (over: "palette" | "help") => void): void {
@@ -189,7 +217,7 @@ function useGlobalKeys(route: Route, project: Id | undefined, setOver: (over: "p
   }, [went]);
   const bindings = useMemo(() => {
     const focus = (id: string) => () => document.getElementById(id)?.focus();
-    const place = (view: "needs" | "money" | "tree") => () => {
+    const place = (view: "overview" | "needs" | "money" | "tree") => () => {
       setWent(false);
       if (project !== undefined) go({ view, project });
     };
@@ -202,6 +230,7 @@ function useGlobalKeys(route: Route, project: Id | undefined, setOver: (over: "p
     ];
     const after = went
       ? [
+          { key: "o", act: place("overview") },
           { key: "t", act: place("tree") },
           { key: "n", act: place("needs") },
           { key: "m", act: place("money") },

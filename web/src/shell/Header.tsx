@@ -36,7 +36,7 @@ export function Header({ route, project, projects, onPalette, onHelp, onLogout }
     setDark(!dark);
   };
   const projectEntries: MenuEntry[] = [
-    ...projects.map((one): MenuEntry => ({ label: one.name, icon: one.pathExists ? "folder" : "warning", act: () => go({ view: "tree", project: one.id }), ...(one.needs > 0 && one.id !== project ? { note: `${one.needs} need you` } : {}) })),
+    ...projects.map((one): MenuEntry => ({ label: one.name, icon: one.pathExists ? "folder" : "warning", act: () => go({ view: "overview", project: one.id }), ...(one.needs > 0 && one.id !== project ? { note: `${one.needs} need you` } : {}) })),
     "line",
     { label: "All projects", icon: "list", act: () => go({ view: "projects" }) },
   ];
@@ -60,7 +60,7 @@ export function Header({ route, project, projects, onPalette, onHelp, onLogout }
       {project !== undefined && <Standing />}
       <button type="button" className="button palette-button" onClick={onPalette}>
         <Icon name="search" />
-        <span className="palette-words muted">Go to or do</span>
+        <span className="palette-words muted">Search or run a command</span>
         <kbd aria-hidden="true">Ctrl K</kbd>
       </button>
       <IconButton icon="more" label="More" aria-haspopup="menu" onClick={(event) => setMenu({ which: "more", place: below(event) })} />
@@ -73,9 +73,10 @@ function Places({ route, project }: { route: Route; project: Id }) {
   const needs = useShown((shown) => needCount(shown.needs));
   const here = route.view === "tree" ? "task" : route.view;
   const places: readonly { view: string; name: string; icon: IconName; to: Route; badge: number }[] = [
+    { view: "overview", name: "Overview", icon: "grid", to: { view: "overview", project }, badge: 0 },
     { view: "task", name: "Tasks", icon: "tree", to: { view: "tree", project }, badge: 0 },
     { view: "needs", name: "Needs you", icon: "bell", to: { view: "needs", project }, badge: needs },
-    { view: "money", name: "Money", icon: "money", to: { view: "money", project }, badge: 0 },
+    { view: "money", name: "Cost", icon: "money", to: { view: "money", project }, badge: 0 },
     { view: "settings", name: "Settings", icon: "gear", to: { view: "settings", project, page: "general" }, badge: 0 },
   ];
   return (

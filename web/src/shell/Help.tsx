@@ -6,9 +6,10 @@ const KEYS: readonly (readonly [string, readonly (readonly [string, string])[]])
     "Everywhere",
     [
       ["Ctrl K", "go to or do anything"],
+      ["g o", "overview"],
       ["g t", "tasks"],
       ["g n", "needs you"],
-      ["g m", "money"],
+      ["g m", "cost"],
       ["g s", "settings"],
       ["g p", "projects"],
       ["/", "write to the task"],

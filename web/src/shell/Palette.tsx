@@ -94,8 +94,9 @@ function useChoices({ project, task, projects, onHelp }: Omit<PaletteProps, "onC
     const list: Choice[] = [];
     if (project !== undefined) {
       list.push(
+        place("overview", "Overview", "grid", { view: "overview", project }),
         place("needs", "Needs you", "bell", { view: "needs", project }),
-        place("money", "Money", "money", { view: "money", project }),
+        place("money", "Cost", "money", { view: "money", project }),
         ...PAGES.map((page) => place(`settings.${page}`, `Settings: ${page}`, "gear", { view: "settings", project, page })),
       );
     }
@@ -104,7 +105,7 @@ function useChoices({ project, task, projects, onHelp }: Omit<PaletteProps, "onC
       list.push(...TABS.map((tab) => place(`tab.${tab}`, `This task: ${tab}`, "list", { view: "task", project, task: current.id, tab })));
       list.push(...[...agentActions(current), ...workActions(current)].filter(isPossible).map((entry) => ({ key: `act.${entry.label}`, label: `This task: ${entry.label}`, ...(entry.icon === undefined ? {} : { icon: entry.icon }), act: entry.act })));
     }
-    list.push(...projects.map((one) => place(`project.${one.id}`, `Project ${one.name}`, "folder", { view: "tree", project: one.id })));
+    list.push(...projects.map((one) => place(`project.${one.id}`, `Project ${one.name}`, "folder", { view: "overview", project: one.id })));
     list.push(place("projects", "All projects", "folder", { view: "projects" }), { key: "theme", label: "Change between light and dark", icon: "moon", act: () => choose(isDark() ? "light" : "dark") }, { key: "theme.system", label: "Light or dark as the system says", icon: "sun", act: () => choose("system") }, { key: "help", label: "Keyboard help", icon: "info", note: "?", act: onHelp });
     if (project !== undefined) {
       for (const one of Object.values(tasks)) list.push({ key: one.id, label: one.title, note: one.agent?.why ?? "", shape: shapeOf(one), act: () => go({ view: "task", project, task: one.id, tab: "chat" }) });

@@ -5,12 +5,16 @@ import type { Id } from "../api/types.ts";
 export const TABS = ["chat", "diff", "evidence", "ledger", "details"] as const;
 export type Tab = (typeof TABS)[number];
 
-export const PAGES = ["general", "models", "servers", "approvals", "sessions"] as const;
+export const TAB_NAMES: Readonly<Record<Tab, string>> = { chat: "Chat", diff: "Changes", evidence: "Checks", ledger: "Activity", details: "Details" };
+export const VIEW_NAMES = { overview: "Overview", tree: "Tasks", needs: "Needs you", money: "Cost", settings: "Settings" } as const;
+
+export const PAGES = ["general", "setup", "models", "servers", "approvals", "sessions"] as const;
 export type SettingsPage = (typeof PAGES)[number];
 
 export type Route =
   | { readonly view: "projects" }
   | { readonly view: "login" }
+  | { readonly view: "overview"; readonly project: Id }
   | { readonly view: "tree"; readonly project: Id }
   /** `at` is a commit: the place in the conversation that is meant. */
   | { readonly view: "task"; readonly project: Id; readonly task: Id; readonly tab: Tab; readonly at?: number }
@@ -26,7 +30,8 @@ export function parse(address: string): Route {
   if (ui !== "ui" || more.length > 0) return { view: "nowhere", path: pathname };
   if (kind === "login") return { view: "login" };
   if (kind !== "p" || project === undefined) return { view: "nowhere", path: pathname };
-  if (view === undefined) return { view: "tree", project };
+  if (view === undefined) return { view: "overview", project };
+  if (view === "tasks" && name === undefined) return { view: "tree", project };
   if (view === "t" && name !== undefined) {
     const known = TABS.find((one) => one === (tab ?? "chat"));
     if (known !== undefined) return { view: "task", project, task: name, tab: known, ...(known === "chat" ? placeIn(query) : {}) };
@@ -59,8 +64,10 @@ export function href(route: Route): string {
       return "/ui/projects";
     case "login":
       return "/ui/login";
-    case "tree":
+    case "overview":
       return path`/ui/p/${route.project}`;
+    case "tree":
+      return path`/ui/p/${route.project}/tasks`;
     case "task":
       return path`/ui/p/${route.project}/t/${route.task}` + (route.tab !== "chat" ? `/${route.tab}` : route.at === undefined ? "" : `?at=${route.at}`);
     case "needs":

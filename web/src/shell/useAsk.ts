@@ -1,6 +1,6 @@
 // Asking the daemon for something that a view shows, with its waiting and its failing.
 import { useCallback, useEffect, useRef, useState } from "react";
-import { api } from "../api/client.ts";
+import { api, daemonNow } from "../api/client.ts";
 
 export interface Asked<T> {
   readonly value: T | undefined;
@@ -37,9 +37,9 @@ export function useAsk<T>(path: string | undefined, version: unknown = 0): Asked
 
 /** The time, refreshed often enough for what is shown in minutes. */
 export function useNow(everyMs = 30_000): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(daemonNow);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    const timer = setInterval(() => setNow(daemonNow()), everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
   return now;

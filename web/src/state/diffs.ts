@@ -50,7 +50,8 @@ async function next(): Promise<void> {
 
 export function useDiffStat(task: TaskView): DiffStat | undefined {
   const version = versionOf(task);
-  const ask = task.worktreePath !== undefined && task.parentId !== undefined && !isWorking(task) && known.get(task.id)?.version !== version;
+  // What the daemon counted needs no second look at the repository.
+  const ask = task.diff === undefined && task.worktreePath !== undefined && task.parentId !== undefined && !isWorking(task) && known.get(task.id)?.version !== version;
   useEffect(() => {
     if (!ask) return;
     wanted.set(task.id, version);
@@ -59,11 +60,12 @@ export function useDiffStat(task: TaskView): DiffStat | undefined {
       wanted.delete(task.id);
     };
   }, [ask, task.id, version]);
-  return useSyncExternalStore(
+  const asked = useSyncExternalStore(
     (reader) => {
       readers.add(reader);
       return () => readers.delete(reader);
     },
     () => known.get(task.id)?.stat,
   );
+  return task.diff ?? asked;
 }

@@ -1,8 +1,8 @@
 // Where the state of the open project lives, outside of React: it tells its readers once per frame.
 import { useSyncExternalStore } from "react";
 import { api, path } from "../api/client.ts";
-import { type Connection, follow } from "../api/stream.ts";
-import type { EventPage, Id } from "../api/types.ts";
+import { type Connection, type Following, follow } from "../api/stream.ts";
+import type { EventPage, EventView, Id } from "../api/types.ts";
 import { LIMITS } from "./limits.ts";
 import { EMPTY, type Message, type ProjectState, reduce } from "./reduce.ts";
 
@@ -19,7 +19,8 @@ class Store {
   private shown: Shown = START;
   private readonly readers = new Set<() => void>();
   private frame: number | undefined;
-  private stop: () => void = () => {};
+  private following: Following | undefined;
+  private readonly hearers = new Set<(events: readonly EventView[]) => void>();
   private opened: Id[] = [];
   /** Pages that are on their way, by project and task: whoever wants the next one waits for it. */
   private readonly pages = new Map<string, Promise<void>>();
@@ -36,7 +37,7 @@ class Store {
     if (this.shown.projectId === projectId) return;
     this.close();
     this.set({ ...START, projectId });
-    this.stop = follow(projectId, {
+    this.following = follow(projectId, {
       take: (message) => this.take(message),
       connection: (connection) => {
         if (connection !== this.shown.connection) this.set({ ...this.shown, connection });
@@ -46,14 +47,25 @@ class Store {
   }
 
   close(): void {
-    this.stop();
-    this.stop = () => {};
+    this.following?.stop();
+    this.following = undefined;
     this.opened = [];
     this.set(START);
   }
 
+  reconnect(): void {
+    this.following?.tryNow();
+  }
+
   take(message: Message): void {
     this.set({ ...this.shown, ...reduce(this.shown, message) });
+    if (message.kind === "commit" && message.data.events.length > 0) for (const hearer of this.hearers) hearer(message.data.events);
+  }
+
+  /** Is told the events of every commit, whichever task they are of. */
+  hear(hearer: (events: readonly EventView[]) => void): () => void {
+    this.hearers.add(hearer);
+    return () => this.hearers.delete(hearer);
   }
 
   /** Makes sure that the newest page of a log is there; keeps the logs that were looked at last. */

@@ -1,9 +1,10 @@
 // Where one writes to an agent: drafts are kept, pictures can be pasted, a slash begins a command.
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { ApiError, api } from "../api/client.ts";
-import type { TaskView } from "../api/types.ts";
+import type { ClarificationNeed, Id, TaskView } from "../api/types.ts";
 import { Button, ErrorNotice, IconButton } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
+import { answer } from "../needs/cards.tsx";
 import { complain } from "../shell/toasts.tsx";
 import { LIMITS } from "../state/limits.ts";
 import { isWorking } from "../state/select.ts";
@@ -11,18 +12,12 @@ import { useShown } from "../state/store.ts";
 import { bytes, count } from "../text/format.ts";
 import { act, taskPath } from "./actions.ts";
 import { type SlashCommand, matching } from "./commands.ts";
-import { draftOf, keepDraft, messageId } from "./drafts.ts";
+import { type Picture, draftOf, keepDraft, keepPictures, messageId, picturesOf } from "./drafts.ts";
 import type { MessageItem } from "./items.ts";
 import { background } from "./tools/CallBody.tsx";
 
 /** What models can look at. */
 const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-
-interface Picture {
-  readonly name: string;
-  readonly mediaType: string;
-  readonly base64: string;
-}
 
 interface Unsent {
   readonly id: string;
@@ -30,8 +25,9 @@ interface Unsent {
 }
 
 export function Composer({ task, waiting }: { task: TaskView; waiting: readonly MessageItem[] }) {
+  const question = useOpenQuestion(task.id);
   const [text, setText] = useState(() => draftOf(task.id));
-  const [pictures, setPictures] = useState<readonly Picture[]>([]);
+  const [pictures, setPictures] = useState<readonly Picture[]>(() => picturesOf(task.id));
   const [sending, setSending] = useState(false);
   const [error, setError] = useState<unknown>();
   const [choice, setChoice] = useState(0);
@@ -40,6 +36,7 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
   const box = useRef<HTMLTextAreaElement>(null);
   const commands = matching(text);
   useEffect(() => keepDraft(task.id, text), [task.id, text]);
+  useEffect(() => keepPictures(task.id, pictures), [task.id, pictures]);
   useGrowing(box, text);
   const connected = useShown((shown) => shown.connection === "live");
   useEffect(() => {
@@ -50,6 +47,8 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
   const send = async (): Promise<void> => {
     const content = text.trim();
     if ((content === "" && pictures.length === 0) || sending) return;
+    // An answer is text alone: whoever adds a picture writes a message.
+    if (question !== undefined && pictures.length === 0) return reply(question, content);
     if (unsent.current?.content !== content) unsent.current = { id: messageId(), content };
     setSending(true);
     setError(undefined);
@@ -65,6 +64,12 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
       setSending(false);
       box.current?.focus();
     }
+  };
+  const reply = async (open: ClarificationNeed, content: string): Promise<void> => {
+    setSending(true);
+    if (await answer(open, content)) setText("");
+    setSending(false);
+    box.current?.focus();
   };
   const run = (command: SlashCommand): void => {
     setText("");
@@ -94,10 +99,10 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
     const room = LIMITS.images - pictures.length;
     const taken = files.slice(0, room);
     if (files.length > room) complain(new Error(`At most ${LIMITS.images} pictures go with one message.`));
-    for (const file of taken) {
-      if (file.size > LIMITS.imageBytes) complain(new Error(`${file.name} has ${bytes(file.size)}; a picture may have ${bytes(LIMITS.imageBytes)}.`));
-      else setPictures([...pictures, { name: file.name, mediaType: file.type, base64: await base64(file) }]);
-    }
+    for (const file of taken) if (file.size > LIMITS.imageBytes) complain(new Error(`${file.name} has ${bytes(file.size)}; a picture may have ${bytes(LIMITS.imageBytes)}.`));
+    const fitting = taken.filter((file) => file.size <= LIMITS.imageBytes);
+    const read = await Promise.all(fitting.map(async (file): Promise<Picture> => ({ name: file.name, mediaType: file.type, base64: await base64(file) })));
+    setPictures((old) => [...old, ...read].slice(0, LIMITS.images));
   };
 
   return (
@@ -122,8 +127,8 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
           id="composer"
           rows={1}
           value={text}
-          placeholder={placeholder(task)}
-          aria-label={`Message to ${task.title}`}
+          placeholder={question === undefined ? placeholder(task) : "Answer the question"}
+          aria-label={question === undefined ? `Message to ${task.title}` : "Your answer"}
           onChange={(event) => { setText(event.target.value); setChoice(0); }}
           onKeyDown={press}
           onPaste={paste}
@@ -140,12 +145,12 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
             <kbd>Enter</kbd> sends, <kbd>/</kbd> commands
           </span>
           {isWorking(task) && (
-            <Button size="small" icon="pause" onClick={() => void act(task.id, "interrupt")} title="Break off what it does; the conversation stays">
+            <Button size="small" icon="pause" onClick={() => void act(task.id, "interrupt")} title="Stop the current turn; the conversation stays">
               Interrupt
             </Button>
           )}
           <Button size="small" look="primary" icon="send" disabled={sending || (text.trim() === "" && pictures.length === 0)} onClick={() => void send()}>
-            Send
+            {question === undefined ? "Send" : "Answer"}
           </Button>
         </div>
       </div>
@@ -153,9 +158,17 @@ export function Composer({ task, waiting }: { task: TaskView; waiting: readonly 
   );
 }
 
+/** The question that the composer answers: the only one of the task that is open. */
+export function useOpenQuestion(task: Id): ClarificationNeed | undefined {
+  return useShown((shown) => {
+    const open = shown.needs.clarifications.filter((need) => need.taskId === task);
+    return open.length === 1 ? open[0] : undefined;
+  });
+}
+
 function placeholder(task: TaskView): string {
   if (task.status === "draft") return "A draft takes no messages yet";
-  return task.agent?.state === "none" || task.agent === undefined ? "Say what is to be done: the first message starts the agent" : `Write to ${task.title}`;
+  return task.agent?.state === "none" || task.agent === undefined ? "What should be done? The first message starts the agent" : `Write to ${task.title}`;
 }
 
 function useGrowing(box: React.RefObject<HTMLTextAreaElement | null>, text: string): void {

@@ -170,7 +170,7 @@ function Numbers({ task }: { task: TaskView }) {
       <div className="row">
         <h2 className="section-label grow">Numbers</h2>
         <Button size="small" icon="money" onClick={() => void grant(task)}>
-          Grant money
+          Raise budget
         </Button>
       </div>
       <dl className="numbers">

@@ -1,63 +1,102 @@
 // What a task changed against its base, with comments that are sent together.
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useState } from "react";
 import { api } from "../api/client.ts";
 import type { CommitLine, DiffFile, DiffView, TaskView } from "../api/types.ts";
 import { Button, ErrorNotice, Spinner } from "../design/controls.tsx";
 import { Icon } from "../design/Icon.tsx";
+import { FileChanges, type Layout } from "../review/FileChanges.tsx";
+import { FileTree } from "../review/FileTree.tsx";
+import { fingerprint, isViewed, keepViewed, viewedOf } from "../review/viewed.ts";
 import { go } from "../shell/router.ts";
+import { keep, kept } from "../shell/theme.ts";
 import { attempt, say } from "../shell/toasts.tsx";
 import { useAsk } from "../shell/useAsk.ts";
-import { LIMITS } from "../state/limits.ts";
 import { store, useShown } from "../state/store.ts";
 import { branchName, day, many } from "../text/format.ts";
-import { type PatchLine, patchLines } from "../text/patch.ts";
 import { branchAbove, merge, taskPath } from "./actions.ts";
 import { messageId } from "./drafts.ts";
 import { type ReviewComment, keepReview, reviewMessage, reviewOf } from "./review.ts";
+
+const NO_COMMITS: readonly CommitLine[] = [];
 
 export function Diff({ task }: { task: TaskView }) {
   const version = `${task.life?.turns}.${task.status}.${task.updatedAt}`;
   const diff = useAsk<DiffView>(taskPath(task.id, "/diff"), version);
   const log = useAsk<{ commits: CommitLine[] }>(taskPath(task.id, "/gitlog"), version);
   const [comments, setComments] = useState(() => reviewOf(task.id));
+  const [viewed, setViewed] = useState(() => viewedOf(task.id));
+  const [layout, setLayout] = useLayout();
   const put = (next: readonly ReviewComment[]): void => {
     setComments(next);
     keepReview(task.id, next);
   };
+  const commits = useOwnCommits(task, log.value?.commits ?? NO_COMMITS);
+  // The project itself has no branch of its own to compare.
+  if (diff.value === undefined && diff.error !== undefined && task.parentId === undefined) return <NoChanges task={task} />;
   if (diff.value === undefined) {
     return <div className="view-scroll"><div className="view-page">{diff.error === undefined ? <Spinner label="Comparing" /> : <ErrorNotice error={diff.error} />}</div></div>;
   }
   const { value } = diff;
-  if (value.files.length === 0) return <Unchanged task={task} diff={value} commits={log.value?.commits ?? []} />;
+  if (value.files.length === 0) return <Unchanged task={task} diff={value} commits={commits} />;
+  const look = (file: DiffFile, seen: boolean): void => {
+    const { [file.path]: _, ...others } = viewed;
+    const next = seen ? { ...others, [file.path]: fingerprint(file) } : others;
+    setViewed(next);
+    keepViewed(task.id, next);
+  };
   return (
-    <div className="view-scroll" tabIndex={0} role="region" aria-label="Changes">
-      <div className="view-page is-wide">
-        <Top task={task} diff={value} commits={log.value?.commits ?? []} />
+    <div className="view-scroll review-scroll" tabIndex={0} role="region" aria-label="Changes">
+      <div className="view-page review-page">
+        <Top task={task} diff={value} commits={commits} layout={layout} setLayout={setLayout} />
         {value.truncated && <p className="notice is-attention">There is more than can be shown here; `git diff {value.base}` in the worktree shows all of it.</p>}
-        {value.files.map((file) => (
-          <File key={file.path} file={file} comments={comments.filter((one) => one.file === file.path)} add={(comment) => put([...comments, comment])} drop={(comment) => put(comments.filter((one) => one !== comment))} />
-        ))}
+        <div className={`review-columns is-${layout}`}>
+          <FileTree files={value.files} viewed={viewed} />
+          <div className="review-files">
+            {value.files.map((file) => (
+              <FileChanges
+                key={file.path}
+                file={file}
+                layout={layout}
+                isViewed={isViewed(viewed, file)}
+                setViewed={(seen) => look(file, seen)}
+                comments={comments.filter((one) => one.file === file.path)}
+                add={(comment) => put([...comments, comment])}
+                drop={(comment) => put(comments.filter((one) => one !== comment))}
+              />
+            ))}
+          </div>
+        </div>
       </div>
       {comments.length > 0 && <Finish task={task} comments={comments} head={value.head ?? value.base} done={() => put([])} />}
     </div>
   );
 }
 
-/** Where nothing differs from the branch above, the work was merged, or there was none. */
-function Unchanged({ task, diff, commits }: { task: TaskView; diff: DiffView; commits: readonly CommitLine[] }) {
+/** One column or two, as the user chose last; a narrow page has room for one. */
+function useLayout(): [Layout, (layout: Layout) => void] {
+  const [layout, setLayout] = useState<Layout>(() => (kept("mxd.diff") === "split" ? "split" : "unified"));
+  return [
+    layout,
+    (next) => {
+      setLayout(next);
+      keep("mxd.diff", next);
+    },
+  ];
+}
+
+/** The commits that the task itself made. Its log says where its branch began; without it, the time has to do. */
+function useOwnCommits(task: TaskView, commits: readonly CommitLine[]): readonly CommitLine[] {
   useEffect(() => {
-    // Its log says where its branch began; without it, the time at which it began has to do.
     store.look(task.id).catch(() => {});
   }, [task.id]);
   const began = useShown((shown) => shown.logs[task.id]?.events.findLast((event) => event.type === "worktree_created")?.["base"]);
-  const own = task.branch === undefined || task.parentId === undefined ? [] : ownCommits(commits, began, task.life?.since);
+  return task.branch === undefined || task.parentId === undefined ? NO_COMMITS : ownCommits(commits, began, task.life?.since);
+}
+
+/** Where nothing differs from the branch above, the work was merged, or there was none. */
+function Unchanged({ task, diff, commits: own }: { task: TaskView; diff: DiffView; commits: readonly CommitLine[] }) {
   if (own.length === 0 || diff.head !== diff.base) {
-    return (
-      <div className="empty">
-        <strong>No changes</strong>
-        <span>{task.branch === undefined ? "This task has no branch of its own." : `${branchName(task.branch)} says what the branch above it says.`}</span>
-      </div>
-    );
+    return <NoChanges task={task} />;
   }
   return (
     <div className="view-scroll" tabIndex={0} role="region" aria-label="Changes">
@@ -71,6 +110,15 @@ function Unchanged({ task, diff, commits }: { task: TaskView; diff: DiffView; co
         </p>
         <Commits commits={own} />
       </div>
+    </div>
+  );
+}
+
+function NoChanges({ task }: { task: TaskView }) {
+  return (
+    <div className="empty">
+      <strong>No changes</strong>
+      <span>{task.branch === undefined || task.parentId === undefined ? "This task has no branch of its own." : `No changes compared with ${branchAbove(task)}.`}</span>
     </div>
   );
 }
@@ -96,7 +144,15 @@ function Commits({ commits }: { commits: readonly CommitLine[] }) {
   );
 }
 
-function Top({ task, diff, commits }: { task: TaskView; diff: DiffView; commits: readonly CommitLine[] }) {
+interface TopProps {
+  task: TaskView;
+  diff: DiffView;
+  commits: readonly CommitLine[];
+  layout: Layout;
+  setLayout: (layout: Layout) => void;
+}
+
+function Top({ task, diff, commits, layout, setLayout }: TopProps) {
   const additions = diff.files.reduce((sum, file) => sum + file.additions, 0);
   const deletions = diff.files.reduce((sum, file) => sum + file.deletions, 0);
   return (
@@ -109,134 +165,20 @@ function Top({ task, diff, commits }: { task: TaskView; diff: DiffView; commits:
         <span className="muted mono">
           {diff.base.slice(0, 10)}{diff.head === undefined ? "" : ` → ${diff.head.slice(0, 10)}`}
         </span>
-        {diff.dirty && <span className="chip is-amber">has changes that are not committed</span>}
+        {diff.dirty && <span className="chip is-amber">uncommitted changes</span>}
         <span className="grow" />
+        <div className="segments" role="group" aria-label="Layout">
+          {(["unified", "split"] as const).map((one) => (
+            <button key={one} type="button" aria-pressed={layout === one} onClick={() => setLayout(one)}>
+              {one === "unified" ? "Unified" : "Split"}
+            </button>
+          ))}
+        </div>
         <Button icon="merge" onClick={() => void merge(task)}>
           Merge…
         </Button>
       </div>
       <Commits commits={commits} />
-    </div>
-  );
-}
-
-interface FileProps {
-  file: DiffFile;
-  comments: readonly ReviewComment[];
-  add: (comment: ReviewComment) => void;
-  drop: (comment: ReviewComment) => void;
-}
-
-function File({ file, comments, add, drop }: FileProps) {
-  const [open, setOpen] = useState(true);
-  const [all, setAll] = useState(false);
-  const lines = useMemo(() => patchLines(file.patch ?? ""), [file.patch]);
-  const shown = all ? lines : lines.slice(0, LIMITS.diffLines);
-  return (
-    <section className="diff-file" aria-label={file.path}>
-      <button type="button" className="diff-head" aria-expanded={open} onClick={() => setOpen(!open)}>
-        <Icon name={open ? "down" : "chevron"} />
-        <span className="mono diff-path">
-          {file.oldPath !== undefined && <span className="muted">{file.oldPath} → </span>}
-          {file.path}
-        </span>
-        <span className="chip">{file.status}</span>
-        <span className="num nowrap">
-          <span className="plus">+{file.additions}</span> <span className="minus">−{file.deletions}</span>
-        </span>
-      </button>
-      {open && file.binary && <p className="diff-note muted">A binary file; its bytes are not shown.</p>}
-      {open && !file.binary && lines.length === 0 && <p className="diff-note muted">Nothing to show: only its name or mode changed, or it is too large.</p>}
-      {open && !file.binary && lines.length > 0 && (
-        <div className="diff-lines" role="group" aria-label={`Changes of ${file.path}`} tabIndex={0}>
-          {shown.map((line, index) => (
-            <Line key={index} file={file.path} line={line} comments={comments} add={add} drop={drop} />
-          ))}
-          {shown.length < lines.length && (
-            <Button look="quiet" size="small" onClick={() => setAll(true)}>
-              Show {many(lines.length - shown.length, "more line")}
-            </Button>
-          )}
-        </div>
-      )}
-    </section>
-  );
-}
-
-interface LineProps {
-  file: string;
-  line: PatchLine;
-  comments: readonly ReviewComment[];
-  add: (comment: ReviewComment) => void;
-  drop: (comment: ReviewComment) => void;
-}
-
-function Line({ file, line, comments, add, drop }: LineProps) {
-  const [writing, setWriting] = useState(false);
-  const side = line.new === undefined ? "old" : "new";
-  const number = line.new ?? line.old;
-  const mine = comments.filter((one) => one.line === number && one.side === side);
-  const mark = line.kind === "added" ? "+" : line.kind === "removed" ? "−" : "";
-  return (
-    <>
-      <div className={`diff-line is-${line.kind}`}>
-        <span className="diff-number num" aria-hidden="true">{line.old ?? ""}</span>
-        <span className="diff-number num" aria-hidden="true">{line.new ?? ""}</span>
-        {number !== undefined ? (
-          <button type="button" className="diff-comment-button" aria-label={`Comment on line ${number}`} onClick={() => setWriting(true)}>
-            <Icon name="plus" />
-          </button>
-        ) : (
-          <span className="diff-comment-button" aria-hidden="true" />
-        )}
-        <span className="diff-mark" aria-hidden="true">{mark}</span>
-        <span className="diff-text">{line.text === "" ? " " : line.text}</span>
-      </div>
-      {mine.map((comment, index) => (
-        <div key={index} className="review-comment">
-          <span className="grow plain-text">{comment.text}</span>
-          <Button size="small" look="quiet" onClick={() => drop(comment)}>
-            Remove
-          </Button>
-        </div>
-      ))}
-      {writing && number !== undefined && (
-        <Writing
-          onDone={(text) => {
-            setWriting(false);
-            if (text !== undefined) add({ file, line: number, side, quote: line.text, text });
-          }}
-        />
-      )}
-    </>
-  );
-}
-
-function Writing({ onDone }: { onDone: (text: string | undefined) => void }) {
-  const [text, setText] = useState("");
-  const finish = (): void => onDone(text.trim() === "" ? undefined : text);
-  return (
-    <div className="review-comment is-writing">
-      <textarea
-        className="textarea"
-        aria-label="Comment"
-        placeholder="What should be different? It is sent when you finish the review."
-        value={text}
-        autoFocus
-        onChange={(event) => setText(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === "Escape") onDone(undefined);
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) finish();
-        }}
-      />
-      <div className="row">
-        <Button size="small" look="primary" onClick={finish}>
-          Add to review
-        </Button>
-        <Button size="small" onClick={() => onDone(undefined)}>
-          Cancel
-        </Button>
-      </div>
     </div>
   );
 }

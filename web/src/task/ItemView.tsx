@@ -61,7 +61,7 @@ export const ItemView = memo(function ItemView({ item, live, now }: ItemViewProp
             <span className="strong">Asked you</span>
             {item.expired === true && <span className="chip">not answered in time</span>}
           </div>
-          {item.answer === undefined && item.expired !== true ? <p>{item.question.split("\n")[0]}</p> : <Markdown text={item.question} />}
+          {item.answer === undefined && item.expired !== true ? <p className="muted">Waiting for your answer below.</p> : <Markdown text={item.question} />}
           {item.answer !== undefined && (
             <div className="answer">
               <span className="muted">You answered</span> {item.answer}
@@ -94,7 +94,7 @@ function Body({ content }: { content: string | BlobRef }) {
 
 function Thinking({ id, content, sealed }: { id: string; content: string | BlobRef; sealed: boolean }) {
   const [open, setOpen] = useOpen(id, false);
-  if (sealed) return <div className="thought muted">Thought something that its provider keeps sealed.</div>;
+  if (sealed) return <div className="thought muted">Hidden reasoning</div>;
   const first = typeof content === "string" ? content.trim().split("\n")[0] : "a long thought";
   return (
     <div className="thought">
@@ -166,7 +166,7 @@ export function systemLine(body: MessageBody, line: string | undefined): string 
     case "interrupt":
       return "interrupted";
     case "work_context":
-      return "told about its task and its place";
+      return "Instructions";
     default:
       return line ?? word(body.source);
   }

@@ -12,6 +12,7 @@ import { Markdown } from "../text/Markdown.tsx";
 import { taskPath } from "./actions.ts";
 import { Note, systemLine } from "./ItemView.tsx";
 import type { MessageItem } from "./items.ts";
+import { useOpen } from "./open.ts";
 import { Images } from "./tools/CallBody.tsx";
 
 export function MessageView({ item }: { item: MessageItem }) {
@@ -30,6 +31,8 @@ export function MessageView({ item }: { item: MessageItem }) {
     case "user_message_forwarded":
     case "cross_project":
       return <Peer body={body} at={item.at} />;
+    case "work_context":
+      return <Instructions item={item} />;
     default:
       return <FromDaemon item={item} />;
   }
@@ -121,6 +124,20 @@ function Peer({ body, at }: { body: MessageBody; at: number }) {
       {body.title !== undefined && <div className="strong">{body.title}</div>}
       <Markdown text={body.content ?? ""} />
       <div className="fence-note">{body.source === "user_message_forwarded" ? "A copy of what you wrote there." : "Written by another agent, not by you."}</div>
+    </div>
+  );
+}
+
+/** What the daemon tells the agent about its task: of interest to few, so it is folded. */
+function Instructions({ item }: { item: MessageItem }) {
+  const [open, setOpen] = useOpen(item.key, false);
+  return (
+    <div className="thought">
+      <button type="button" className="thought-head" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <Icon name="info" />
+        <span>Instructions</span>
+      </button>
+      {open && <div className="thought-body plain-text">{item.body.content ?? ""}</div>}
     </div>
   );
 }

@@ -27,7 +27,7 @@ export function OpenNeeds({ task }: { task: TaskView }) {
           <h2>
             <Icon name="bell" /> Asks you
           </h2>
-          <QuestionCard need={need} now={now} />
+          <QuestionCard need={need} now={now} hasInput={questions.length > 1} />
         </div>
       ))}
     </div>

@@ -6,20 +6,18 @@ import { Glyph, nameOf, shapeOf, toneOf } from "../design/Glyph.tsx";
 import { Icon } from "../design/Icon.tsx";
 import { Menu, type Place } from "../design/Menu.tsx";
 import { Link } from "../shell/Link.tsx";
-import { TABS, type Tab } from "../shell/route.ts";
+import { TABS, TAB_NAMES, type Tab } from "../shell/route.ts";
 import { useNow } from "../shell/useAsk.ts";
 import { useDiffStat } from "../state/diffs.ts";
 import { above, find, isWorking } from "../state/select.ts";
 import { useShown } from "../state/store.ts";
 import { branchName, duration, usd } from "../text/format.ts";
-import { act, agentActions, grant, workActions } from "./actions.ts";
+import { act, agentActions, grant, merge, workActions } from "./actions.ts";
 import { Chat } from "./Chat.tsx";
 import { Details } from "./Details.tsx";
 import { Diff } from "./Diff.tsx";
 import { Evidence } from "./Evidence.tsx";
 import { Ledger } from "./Ledger.tsx";
-
-const TAB_NAMES: Readonly<Record<Tab, string>> = { chat: "Conversation", diff: "Diff", evidence: "Evidence", ledger: "Ledger", details: "Details" };
 
 export function TaskPane({ project, id, tab, at }: { project: Id; id: Id; tab: Tab; at: number | undefined }) {
   const tasks = useShown((shown) => shown.tasks);
@@ -100,6 +98,7 @@ function Head({ project, task }: { project: Id; task: TaskView }) {
         </Link>
         <h1>{task.title}</h1>
         <Remedy task={task} />
+        <MergeButton task={task} />
         <IconButton
           icon="more"
           label="Actions"
@@ -142,7 +141,7 @@ function Remedy({ task }: { task: TaskView }) {
     case "spent":
       return (
         <Button look="primary" icon="money" onClick={() => void grant(task)}>
-          Grant money
+          Raise budget
         </Button>
       );
     case "failed":
@@ -163,6 +162,17 @@ function Remedy({ task }: { task: TaskView }) {
     default:
       return null;
   }
+}
+
+/** Finished work that the branch above does not have yet. */
+function MergeButton({ task }: { task: TaskView }) {
+  const stat = useDiffStat(task);
+  if (task.status !== "passed" || stat === undefined || stat.files === 0) return null;
+  return (
+    <Button look="primary" icon="merge" onClick={() => void merge(task)}>
+      Merge…
+    </Button>
+  );
 }
 
 function Facts({ task }: { task: TaskView }) {

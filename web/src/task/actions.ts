@@ -34,6 +34,9 @@ export interface NewTask {
   parentId?: Id;
   kind?: "task" | "folder";
   draft?: boolean;
+  budgetUsd?: number;
+  checks?: readonly string[];
+  after?: readonly Id[];
 }
 
 export async function create(task: NewTask): Promise<TaskView | undefined> {
@@ -105,11 +108,11 @@ export async function merge(task: TaskView): Promise<void> {
 
 export async function reset(task: TaskView): Promise<void> {
   const yes = await confirm({
-    title: `Begin “${task.title}” again?`,
+    title: `Restart “${task.title}” from scratch?`,
     says: "The task starts from nothing, with the same title and description.",
     does: ["Its conversation and its inbox are thrown away.", "Its worktree and branch are removed, with what was not merged."],
     leaves: ["What was merged stays merged.", "What it cost stays spent.", "Tasks below it stay."],
-    action: "Begin again",
+    action: "Restart",
     danger: true,
   });
   if (yes) await act(task.id, "reset");
@@ -117,7 +120,7 @@ export async function reset(task: TaskView): Promise<void> {
 
 export async function close(task: TaskView): Promise<void> {
   const yes = await confirm({
-    title: `Put “${task.title}” away?`,
+    title: `Close “${task.title}”?`,
     says: "The task is closed.",
     does: ["Its worktree and branch are removed, with what was not merged."],
     leaves: ["Its conversation can still be read.", "A message opens it again."],
@@ -140,16 +143,16 @@ export async function clear(task: TaskView): Promise<void> {
 
 export async function grant(task: TaskView): Promise<void> {
   const text = await prompt({
-    title: `Money for “${task.title}”`,
-    label: "Dollars more",
+    title: `Raise the budget of “${task.title}”`,
+    label: "Amount to add (USD)",
     note: task.budgetUsd === undefined ? "It has no budget of its own so far." : `It has ${usd(task.remainingUsd ?? 0)} left of ${usd(task.budgetUsd)}.`,
     initial: "1",
-    action: "Grant",
+    action: "Raise budget",
     kind: "number",
   });
   const amount = Number(text);
   if (text === undefined || !(amount > 0)) return;
-  await attempt(api.post(taskPath(task.id, "/grant"), { usd: amount }), `${usd(amount)} granted.`);
+  await attempt(api.post(taskPath(task.id, "/grant"), { usd: amount }), `Budget raised by ${usd(amount)}.`);
 }
 
 export async function fork(task: TaskView): Promise<void> {
@@ -183,8 +186,8 @@ export function agentActions(task: TaskView): MenuEntry[] {
     { label: "Stop", icon: "stop", act: () => void stop(task), ...unless(working || state === "waiting" || state === "asking", "no agent") },
     { label: "Continue", icon: "play", act: () => void act(task.id, "continue"), ...unless(resumes, working ? "at work" : "nothing to go on with") },
     { label: "Retry", icon: "undo", act: () => void act(task.id, "retry"), ...unless(state === "failed" || state === "refused" || state === "stuck", "nothing failed") },
-    { label: "Summarise now", icon: "fold", note: "/compact", act: () => void act(task.id, "compact"), ...unless(task.context !== undefined, "no conversation") },
-    { label: "Grant money…", icon: "money", act: () => void grant(task) },
+    { label: "Compact now", icon: "fold", note: "/compact", act: () => void act(task.id, "compact"), ...unless(task.context !== undefined, "no conversation") },
+    { label: "Raise budget…", icon: "money", act: () => void grant(task) },
   ];
 }
 
@@ -193,7 +196,7 @@ export function workActions(task: TaskView): MenuEntry[] {
     { label: "Merge…", icon: "merge", act: () => void merge(task), ...unless(task.branch !== undefined && task.parentId !== undefined, "no branch") },
     { label: "Fork conversation…", icon: "branch", act: () => void fork(task) },
     { label: "Clear conversation…", icon: "cross", act: () => void clear(task), ...unless(!isWorking(task), "at work") },
-    { label: "Begin again…", icon: "undo", act: () => void reset(task), ...unless(task.parentId !== undefined, "the root stays") },
+    { label: "Restart from scratch…", icon: "undo", act: () => void reset(task), ...unless(task.parentId !== undefined, "the root stays") },
     { label: "Close…", icon: "check", act: () => void close(task), ...unless(!isWorking(task) && task.status !== "closed" && task.parentId !== undefined, "not now") },
     "line",
     { label: "Delete…", icon: "trash", danger: true, act: () => void remove(task), ...unless(task.parentId !== undefined, "the root stays") },

@@ -13,6 +13,26 @@ export function keepDraft(task: Id, text: string): void {
   else keep(key(task), text);
 }
 
+/** A picture that goes with the next message. */
+export interface Picture {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly base64: string;
+}
+
+/** Too large for the storage of a browser: kept only while the page is open. */
+const pictures = new Map<Id, readonly Picture[]>();
+const NO_PICTURES: readonly Picture[] = [];
+
+export function picturesOf(task: Id): readonly Picture[] {
+  return pictures.get(task) ?? NO_PICTURES;
+}
+
+export function keepPictures(task: Id, list: readonly Picture[]): void {
+  if (list.length === 0) pictures.delete(task);
+  else pictures.set(task, list);
+}
+
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
 /** A new id for a message: sent twice, it is still one message. */

@@ -188,6 +188,7 @@ class Builder {
         return;
       case "clarification_requested": {
         const item = { kind: "question" as const, ...base, id: event.id, question: event.question };
+        this.dropCall("clarify");
         this.questions.set(event.id, item);
         this.items.push(item);
         return;
@@ -209,6 +210,12 @@ class Builder {
       default:
         return this.takeFact(event, note);
     }
+  }
+
+  /** Leaves the newest call of a tool out of what is shown, because something else stands for it. */
+  private dropCall(tool: string): void {
+    const index = this.items.findLastIndex((item) => item.kind === "tool" && item.tool === tool);
+    if (index >= 0) this.items.splice(index, 1);
   }
 
   private sub(event: KnownEvent): string {

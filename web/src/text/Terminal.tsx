@@ -5,7 +5,7 @@ import { type Span, spans } from "./ansi.ts";
 interface TerminalProps {
   text: string;
   label: string;
-  /** Whether more is to come: then its end is what is shown. */
+  /** Whether more is to come: then its end stays in sight. Output that is complete opens at its end once. */
   growing?: boolean;
 }
 
@@ -29,6 +29,10 @@ function useFollowing(box: RefObject<HTMLPreElement | null>, text: string, growi
     const element = box.current;
     if (growing && atEnd.current && element !== null) element.scrollTop = element.scrollHeight;
   }, [box, text, growing]);
+  useLayoutEffect(() => {
+    // Outcomes stand at the end of an output.
+    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  }, [box]);
   return () => {
     const element = box.current;
     if (element !== null) atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 16;

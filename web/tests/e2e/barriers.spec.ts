@@ -19,6 +19,7 @@ for (const view of views(demo().ids, PROJECT)) {
       const locked = new FakeDaemon({ world: demo(), auth: true });
       const at = view.locked === true ? await locked.listen() : address;
       await page.emulateMedia({ reducedMotion: "reduce", colorScheme: "light" });
+      view.before?.(daemon);
       await page.goto(at + view.path);
       await page.waitForSelector(view.ready, { state: "attached" });
       if (size === "wide" || !["menu", "dialog"].includes(view.name)) await view.act?.(page, daemon);

@@ -11,7 +11,7 @@ test("a task whose work was merged says so and shows its commits", async ({ page
   await expect(page.getByText("store: families of tokens")).toHaveCount(0);
   // A branch that stands where it began has nothing that could be merged.
   begin("e81b33d0aa");
-  await expect(page.getByText("No changes")).toBeVisible();
+  await expect(page.getByText("No changes", { exact: true })).toBeVisible();
   await expect(page.getByText("Merged into main")).toHaveCount(0);
 });
 
@@ -44,7 +44,7 @@ test("a call that ended the work is not open, and a rule says only what it adds"
   await expect(card).not.toHaveClass(/is-running/);
   await expect(page.getByRole("group", { name: "Tool call bash" }).locator(".tool-foot")).toContainText("shell · allow");
   await expect(page.getByText("by allowed")).toHaveCount(0);
-  await page.getByRole("link", { name: "Ledger" }).click();
+  await page.getByRole("link", { name: "Activity" }).click();
   await expect(page.getByRole("row", { name: /All of it/ }).getByRole("cell").last()).toHaveText("passed");
   await expect(page.getByText("allowed", { exact: true })).toHaveCount(0);
 });

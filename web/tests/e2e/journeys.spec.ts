@@ -67,7 +67,7 @@ test("a draft survives a reload", async ({ page, address, project, ids }) => {
 
 test("needs are answered by keyboard, bound to what was seen", async ({ page, daemon, address, project }) => {
   await page.goto(`${address}/ui/p/${project}/needs`);
-  await expect(page).toHaveTitle("(4) harbour · Matrix");
+  await expect(page).toHaveTitle("(4) Needs you · harbour");
   await expect(page.getByText("$ cargo add governor --features quanta && cargo fetch")).toBeVisible();
   await page.keyboard.press("a");
   await expect(page.getByRole("group", { name: /^Approval/ })).toHaveCount(0);
@@ -82,7 +82,7 @@ test("needs are answered by keyboard, bound to what was seen", async ({ page, da
   await expect(page.getByRole("group", { name: /^Question/ })).toHaveCount(0);
   expect(daemon.requests.find((request) => request.path.endsWith("/clarify"))?.body).toMatchObject({ answer: "Lock it, at night." });
   expect(daemon.requests.filter((request) => request.path.endsWith("/approve")).length).toBe(1);
-  await expect(page).toHaveTitle("(2) harbour · Matrix");
+  await expect(page).toHaveTitle("(2) Needs you · harbour");
 });
 
 test("comments on a diff are kept and sent as one message", async ({ page, daemon, address, project, ids }) => {
@@ -155,7 +155,7 @@ test("the palette leads anywhere", async ({ page, address, project }) => {
   await expect(page.getByRole("heading", { name: "Dark mode" })).toBeVisible();
   await page.locator("body").press("g");
   await page.locator("body").press("m");
-  await expect(page.getByRole("heading", { name: "Money", exact: true })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Cost", exact: true })).toBeVisible();
   await page.goBack();
   await expect(page.getByRole("heading", { name: "Dark mode" })).toBeVisible();
 });

@@ -28,7 +28,7 @@ test("a call says the same everywhere: the daemon's words, with titles in the pl
   await expect(page.getByRole("group", { name: "Tool call merge_task" }).locator(".tool-head")).toContainText("merge_task“Dark mode”");
   await expect(page.getByRole("treeitem", { name: /^Login page/ })).toContainText("merge_task “Dark mode”");
   await expect(page.getByRole("log")).toContainText("works on branch login-page");
-  await page.getByRole("link", { name: "Ledger" }).click();
+  await page.getByRole("link", { name: "Activity" }).click();
   await expect(page.getByRole("row", { name: /Dark mode/ }).getByRole("cell").nth(1)).toHaveText("merge_task");
   await expect(page.getByRole("row", { name: /Dark mode/ }).getByRole("cell").nth(2)).toHaveText("“Dark mode”");
 });
@@ -100,9 +100,9 @@ test("a message that could not be sent complains no longer when the daemon is ba
 
 test("on a phone, the box to write in has room although it was made where nobody saw it", async ({ page, address, project }) => {
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${address}/ui/p/${project}`);
+  await page.goto(`${address}/ui/p/${project}/tasks`);
   await page.getByRole("treeitem", { name: /^harbour/ }).click();
-  const box = page.getByLabel("Message to harbour");
+  const box = page.getByLabel("Your answer");
   await expect(box).toBeVisible();
   expect((await box.boundingBox())?.height).toBeGreaterThan(30);
 });

@@ -24,7 +24,7 @@ test("one command lets in, and the page comes back to where it was", async ({ pa
   await expect(page.getByRole("alert")).toContainText("was not made for this page");
   await page.getByLabel("Answer").fill(locked.grant(key));
   await page.getByRole("button", { name: "Log in" }).click();
-  await expect(page.getByRole("heading", { name: "Money", exact: true })).toBeVisible();
+  await expect(page.getByRole("heading", { name: "Cost", exact: true })).toBeVisible();
   await page.getByRole("button", { name: "More" }).click();
   await page.getByRole("menuitem", { name: "Log out" }).click();
   await expect(page.getByRole("heading", { name: "Log in to Matrix" })).toBeVisible();
@@ -53,4 +53,14 @@ test("a link that was used says so, and what to do", async ({ page, locked, addr
   await expect(page.getByRole("heading", { name: "Log in to Matrix" })).toBeVisible();
   await expect(page.getByRole("alert")).toContainText("was used already or is too old");
   await expect(page.getByRole("alert")).toContainText("mxd up");
+});
+
+test("a log-in link that is pasted into the open log-in page lets in", async ({ page, locked, address }) => {
+  await page.goto(`${address}/ui/login`);
+  await expect(page.getByRole("heading", { name: "Log in to Matrix" })).toBeVisible();
+  locked.tickets.add("pasted");
+  // The same address with another fragment does not load the page again.
+  await page.evaluate(() => location.assign("#ticket=pasted"));
+  await expect(page.getByRole("heading", { name: "Projects" })).toBeVisible();
+  expect(page.url()).not.toContain("pasted");
 });

@@ -59,7 +59,7 @@ test("a project from the first login to a resume", async ({ page }) => {
     // A project, and its first message.
     await page.getByRole("textbox", { name: "Folder" }).fill(daemon.repository);
     await page.getByRole("button", { name: "Add", exact: true }).click();
-    await expect(page.getByRole("treeitem", { name: /^boats/ })).toBeVisible();
+    await page.getByRole("treeitem", { name: /^boats/ }).click();
     await page.getByLabel("Message to boats").fill("Count the boats, please.");
     await page.keyboard.press("Enter");
     await expect(page.getByText("Count the boats, please.").first()).toBeVisible();
@@ -89,14 +89,14 @@ test("a project from the first login to a resume", async ({ page }) => {
     await expect(page.getByRole("heading", { name: "Count the boats" })).toBeVisible();
     await expect(page.getByRole("group", { name: "Tool call write_file" })).toBeVisible();
     await expect(page.locator(".note").getByText("reports passed")).toBeVisible();
-    await page.getByRole("link", { name: /^Diff/ }).click();
-    await expect(page.getByText("count.txt")).toBeVisible();
+    await page.getByRole("link", { name: /^Changes/ }).click();
+    await expect(page.getByRole("region", { name: "count.txt" })).toBeVisible();
     await page.getByRole("button", { name: "Comment on line 1", exact: true }).click();
     await page.getByLabel("Comment", { exact: true }).fill("As a number, please.");
     await page.getByRole("button", { name: "Add to review" }).click();
     await page.getByRole("button", { name: "Send review" }).click();
     await expect(page.getByText("Thank you for the review")).toBeVisible();
-    await page.getByRole("link", { name: "Ledger" }).click();
+    await page.getByRole("link", { name: "Activity" }).click();
     await expect(page.getByRole("cell", { name: /bash/ }).first()).toBeVisible();
 
     // The daemon is killed under the open page in the middle of an answer, and comes back.
@@ -127,7 +127,7 @@ test("a project from the first login to a resume", async ({ page }) => {
     await page.getByLabel("Value").fill("5");
     await page.getByRole("button", { name: "Save" }).click();
     await expect(page.locator(".setting", { hasText: "Agents at once" })).toContainText("5");
-    await page.getByRole("link", { name: "Money" }).click();
+    await page.getByRole("link", { name: "Cost" }).click();
     await expect(page.getByText("spent in all")).toBeVisible();
     await page.setViewportSize({ width: 380, height: 780 });
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);

@@ -1,0 +1,5 @@
+// Types of the answers that tests use.
+import type { ReadinessView } from "../src/api/schema.ts";
+
+export function readiness(): ReadinessView;
+export function bareReadiness(): ReadinessView;
