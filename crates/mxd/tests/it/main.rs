@@ -18,6 +18,7 @@ mod private_files;
 #[path = "../../../../testing/python.rs"]
 mod python;
 mod setup;
+mod task_files;
 mod user;
 mod watch;
 

@@ -34,5 +34,6 @@ mod servers;
 mod settings_merged;
 pub(crate) mod stage;
 mod steering;
+mod task_files;
 mod tree;
 mod truth;
