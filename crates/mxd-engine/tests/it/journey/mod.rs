@@ -32,6 +32,7 @@ mod sampling;
 mod served;
 mod servers;
 mod settings_merged;
+mod slow_servers;
 pub(crate) mod stage;
 mod steering;
 mod task_files;
