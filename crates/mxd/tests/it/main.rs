@@ -7,6 +7,7 @@ mod clients;
 mod commands;
 mod demo;
 mod doctor;
+mod drift;
 mod first_task;
 #[path = "../../../../testing/golden.rs"]
 mod golden;
