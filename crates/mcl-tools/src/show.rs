@@ -109,7 +109,7 @@ fn unaccepted<'a>(
 ) -> impl Iterator<Item = &'a ToolDefinition> {
     let is_meant = move |definition: &&ToolDefinition| match finding {
         Finding::ServerNotLocked => true,
-        Finding::ToolNotLocked { tool, now } => definition.name() == tool && definition.digest() == *now,
+        Finding::ToolNotLocked { tool, now, .. } => definition.name() == tool && definition.digest() == *now,
         Finding::Unexpected { tool } => definition.name() == tool,
         _ => false,
     };
@@ -137,7 +137,7 @@ fn finding_value(finding: &Finding) -> Value {
         Finding::Missing { tool } | Finding::Unexpected { tool } | Finding::Repeated { tool, .. } => {
             value["tool"] = json!(tool);
         }
-        Finding::ToolNotLocked { tool, now } => {
+        Finding::ToolNotLocked { tool, now, .. } => {
             value["tool"] = json!(tool);
             value["now"] = json!(format!("sha256:{now}"));
         }

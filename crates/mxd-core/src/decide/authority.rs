@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use super::{Actor, Op, Refusal};
 use crate::id::TaskId;
-use crate::tree::{Node, Persistence, Status};
+use crate::tree::{Node, Persistence, Status, TaskFields};
 
 impl Plan<'_> {
     /// An agent whose task is gone or no longer in progress decides nothing any more: what it still says is late.
@@ -46,6 +46,17 @@ impl Plan<'_> {
             Actor::User => Ok(()),
             Actor::Agent(_) | Actor::Daemon => Err(Refusal::UserOnly { wanted }),
         }
+    }
+
+    /// A draft that is persistent may have come with a file of the repository, which anybody could have written and merged.
+    /// Its words become somebody's instructions only when a person has read them.
+    pub(super) fn check_persistent_draft(
+        &self,
+        task: &TaskFields,
+        wanted: &'static str,
+    ) -> Result<(), Refusal> {
+        let is_draft = task.persistent.is_some() && task.status == Status::Draft;
+        if is_draft { self.check_user(wanted) } else { Ok(()) }
     }
 
     /// Whether the actor may make a task at this depth (counted in tasks) come back each time it is closed.

@@ -88,7 +88,7 @@ pub(super) fn task_depth_below(plan: &Plan<'_>, parent: TaskId) -> usize {
 }
 
 /// Checks that there is room for one more node below `parent`, and where.
-fn slot(plan: &Plan<'_>, parent: TaskId, place: Place) -> Result<usize, Refusal> {
+pub(super) fn slot(plan: &Plan<'_>, parent: TaskId, place: Place) -> Result<usize, Refusal> {
     let node = plan.node(parent)?;
     plan.check_subtree(parent, "create below")?;
     if plan.tree().len() >= plan.limits.nodes_per_project {
@@ -113,7 +113,7 @@ pub(super) fn position(parent: TaskId, children: usize, place: Place) -> Result<
     }
 }
 
-fn bare(plan: &Plan<'_>, kind: CreatedKind, title: String) -> TaskCreated {
+pub(super) fn bare(plan: &Plan<'_>, kind: CreatedKind, title: String) -> TaskCreated {
     TaskCreated {
         kind,
         title,

@@ -114,7 +114,11 @@ fn patch_work(
 fn check_persistence(plan: &Plan<'_>, id: TaskId, wanted: Change<Persistence>) -> Result<(), Refusal> {
     match wanted {
         Change::Keep => Ok(()),
-        Change::Clear => plan.check_persistent(plan.task(id, "come back")?.1.persistent, 0),
+        Change::Clear => {
+            let (_, task) = plan.task(id, "come back")?;
+            plan.check_persistent(task.persistent, 0)?;
+            plan.check_persistent_draft(task, "make a persistent draft an ordinary task")
+        }
         Change::Set(persistence) => {
             if plan.tree().waiting_for(id).next().is_some() {
                 return Err(Refusal::PersistentDependency { dependency: id });

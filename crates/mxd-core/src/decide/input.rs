@@ -52,6 +52,8 @@ pub enum Op {
     CreateTask(NewTask),
     /// Create a folder.
     CreateFolder(NewFolder),
+    /// Take over what a file of the repository says about a persistent task. It waits as a draft for the user's word.
+    AdoptTask(AdoptedTask),
     /// Change fields of a node.
     UpdateTask {
         /// Which node.
@@ -205,6 +207,21 @@ impl NewTask {
             skill: None,
         }
     }
+}
+
+/// A persistent task as a file of the repository describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AdoptedTask {
+    /// Its id, which is the name of the file: in every clone of the repository it is the same task.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// What is to be done.
+    pub description: String,
+    /// The colour it is shown in.
+    pub color: Option<Color>,
+    /// What closing it does.
+    pub persistent: Persistence,
 }
 
 /// A folder to be created.

@@ -31,6 +31,7 @@ pub(super) fn set_status(
 fn step(plan: &mut Plan<'_>, id: TaskId, to: Status, reason: Option<String>) -> Result<(), Refusal> {
     let (node, task) = plan.task(id, "have a status")?;
     plan.check_subtree(id, "change the status of")?;
+    plan.check_persistent_draft(task, "make a persistent draft ready")?;
     let by = plan.tree().blocked_by(id);
     if to == Status::InProgress && !by.is_empty() {
         return Err(Refusal::Blocked { task: id, by });

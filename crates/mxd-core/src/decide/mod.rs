@@ -2,6 +2,7 @@
 //!
 //! [`decide`] only routes. Each subject has its own file, and all of them write into a plan.
 
+mod adopt;
 mod arrange;
 mod authority;
 mod bounce;
@@ -22,7 +23,8 @@ mod text;
 mod together;
 
 pub use self::input::{
-    Actor, DescriptionEdit, Input, NewFolder, NewRoot, NewTask, Op, Place, Post, Reach, TaskPatch,
+    Actor, AdoptedTask, DescriptionEdit, Input, NewFolder, NewRoot, NewTask, Op, Place, Post, Reach,
+    TaskPatch,
 };
 pub use self::refusal::Refusal;
 pub use self::session::{
@@ -187,6 +189,7 @@ fn apply_op(plan: &mut Plan<'_>, op: Op) -> Result<(), Refusal> {
         Op::CreateRoot(root) => create::root(plan, root),
         Op::CreateTask(task) => create::task(plan, task),
         Op::CreateFolder(folder) => create::folder(plan, folder),
+        Op::AdoptTask(task) => adopt::adopt(plan, task),
         Op::UpdateTask { task, patch } => edit::update(plan, task, patch),
         Op::SetBaseBranch { branch } => edit::base_branch(plan, branch),
         Op::MoveTask { task, parent, place } => arrange::relocate(plan, task, parent, place),

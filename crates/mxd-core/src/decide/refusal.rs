@@ -37,6 +37,8 @@ pub enum Refusal {
     UserOnly { wanted: &'static str },
     #[error("only the user or the root agent may make a task persistent, and {agent} is neither")]
     PersistentNotAllowed { agent: TaskId },
+    #[error("{task} is not a persistent task, so no file of the repository describes it")]
+    NotPersistent { task: TaskId },
     #[error("a persistent task stands at most {limit} below the root, this one would stand {depth} below")]
     PersistentTooDeep { depth: usize, limit: usize },
     #[error("{field} is empty")]
@@ -169,6 +171,7 @@ impl Refusal {
             Self::OutsideSubtree { .. } => "outside_subtree",
             Self::UserOnly { .. } => "user_only",
             Self::PersistentNotAllowed { .. } => "persistent_not_allowed",
+            Self::NotPersistent { .. } => "not_persistent",
             Self::PersistentTooDeep { .. } => "persistent_too_deep",
             Self::Empty { .. } => "empty",
             Self::TooLong { .. } => "too_long",
@@ -241,6 +244,7 @@ impl Refusal {
             }
             Self::UserOnly { .. } => "Ask the user.",
             Self::PersistentNotAllowed { .. } => "Create an ordinary task, or ask the root task by message.",
+            Self::NotPersistent { .. } => "Give the file the name of another task.",
             Self::PersistentTooDeep { .. } => "Put it directly below the root, or make it an ordinary task.",
             Self::Empty { .. } => "Write something.",
             Self::TooLong { .. } => "Shorten it, or put the text into a file and name the file.",

@@ -75,6 +75,8 @@ pub enum Finding {
         tool: ToolName,
         /// The digest of what it says.
         now: Digest,
+        /// All that it says, in its canonical spelling.
+        definition: String,
     },
     /// It says something else than what was accepted.
     Drift {
@@ -197,7 +199,10 @@ fn compare_definition(
     for definition in offered.iter().filter(|definition| told.insert(definition.digest())) {
         let (tool, now) = (name.clone(), definition.digest());
         match accepted {
-            None => findings.push(Finding::ToolNotLocked { tool, now }),
+            None => {
+                let definition = definition.canonical().to_owned();
+                findings.push(Finding::ToolNotLocked { tool, now, definition });
+            }
             Some(accepted) if accepted.digest() != now => {
                 let differences = accepted.differences(definition);
                 findings.push(Finding::Drift { tool, was: accepted.digest(), now, differences });

@@ -147,7 +147,7 @@ fn a_persistent_draft_is_not_made_ready_by_closing_it() {
     let persistent = Some(Persistence::Continue);
     let task = world.create(NewTask { status, persistent, ..NewTask::new(root, "p", "") });
     assert_eq!(world.refused(Actor::User, Op::CloseTask { task }).code(), "nothing_to_change");
-    world.walk(task, &[Status::Pending]);
+    world.user(set(task, Status::Pending));
     let clear = TaskPatch { persistent: Change::Clear, ..TaskPatch::default() };
     let own = world.refused(Actor::Agent(task), Op::UpdateTask { task, patch: clear });
     assert_eq!(own.code(), "persistent_not_allowed", "only who may make it so may end it");

@@ -6,6 +6,7 @@
     reason = "a panic is how a test speaks, in its helpers too"
 )]
 
+mod adopted;
 mod dependencies;
 #[path = "../../../../testing/dice.rs"]
 mod dice;

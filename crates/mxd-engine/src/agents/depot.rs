@@ -11,6 +11,8 @@ use mxd_core::tool::{Digest, ServerName, SideEffect, ToolName};
 use mxd_tools::mcp::{self, ConnectError, Connection, Pool, finding};
 use mxd_tools::package::{PackageError, Packages, Places, Store};
 
+use tokio::sync::oneshot;
+
 use super::Agents;
 use super::toolbox::{Toolbox, ToolboxError, with_classes};
 use crate::provision::{
@@ -63,6 +65,15 @@ pub enum SupplyError {
         why: String,
         /// What to do about it.
         hint: String,
+    },
+    /// It takes its time, and nobody waits for it.
+    #[error(
+        "The server {server} has not come up yet, and nobody waits for it. You are told when it has, and have its tools from \
+         your next summary on."
+    )]
+    Late {
+        /// Which one.
+        server: ServerName,
     },
     /// What it offers contradicts what was declared.
     #[error("The server {server} contradicts its manifest: {differences}")]
@@ -138,6 +149,7 @@ impl Depot {
             SupplyError::Connect { why, hint, .. } => {
                 ServerState::Down { why: why.clone(), hint: hint.clone() }
             }
+            SupplyError::Late { .. } => ServerState::Connecting { why: None },
             SupplyError::Unknown { .. }
             | SupplyError::NoTool { .. }
             | SupplyError::Stock(_)
@@ -199,6 +211,61 @@ impl Agents {
         looked
     }
 
+    /// The same, without waiting for a server that takes its time: it is looked at behind everything else, and the agent is
+    /// told what came of it.
+    pub(super) async fn first_look_in_time(
+        &self,
+        task: TaskId,
+        (opened, supplied): (&Arc<Opened>, &Supplied),
+        around: &Arc<mcp::Surroundings>,
+    ) -> Result<LockedServer, SupplyError> {
+        let (agents, name) = (self.clone(), supplied.spec.name.clone());
+        let (opened, supplied, look_around) = (Arc::clone(opened), supplied.clone(), Arc::clone(around));
+        let (tell, mut told) = oneshot::channel();
+        self.spawn(async move {
+            let looked = agents.first_look(&opened, &supplied, &look_around).await;
+            if let Err(looked) = tell.send(looked) {
+                agents.tell_of_late_server(task, &supplied.spec.name, looked).await;
+            }
+        });
+        match tokio::time::timeout(around.limits.begin, &mut told).await {
+            Ok(Ok(looked)) => looked,
+            Ok(Err(_)) | Err(_) => {
+                let late = SupplyError::Late { server: name.clone() };
+                self.depot().note(&name, &late);
+                told.close();
+                // It may have come at the very last moment, between the end of the wait and the end of the listening.
+                let looked = told.try_recv().unwrap_or(Err(late));
+                self.remember_look(&name, &looked);
+                looked
+            }
+        }
+    }
+
+    fn remember_look(&self, server: &ServerName, looked: &Result<LockedServer, SupplyError>) {
+        match looked {
+            Ok(_) => drop(self.depot().failed().remove(server)),
+            Err(error) => self.depot().note(server, error),
+        }
+    }
+
+    async fn tell_of_late_server(
+        &self,
+        task: TaskId,
+        server: &ServerName,
+        looked: Result<LockedServer, SupplyError>,
+    ) {
+        self.remember_look(server, &looked);
+        let words = match looked {
+            Ok(_) => {
+                self.forget_toolboxes().await;
+                format!("The server {server} has come up. You have its tools from your next summary on.")
+            }
+            Err(error) => error.to_string(),
+        };
+        self.mention(task, words).await;
+    }
+
     async fn look_and_accept(
         &self,
         opened: &Opened,
@@ -211,7 +278,7 @@ impl Agents {
         let connection = connection.map_err(|error: ConnectError| SupplyError::Connect {
             server: server(),
             why: error.to_string(),
-            hint: error.hint(),
+            hint: error.advice(spec, around),
         })?;
         let (discovered, report) = (connection.discovered(), connection.report());
         connection.close().await;

@@ -92,6 +92,9 @@ impl Agents {
             let made = merge::find_made(&self.surroundings().repository, &request).await;
             outcome = made.map_err(|error| error.to_string())?.map_or(outcome, Merged::Merged);
         }
+        if let Merged::Merged(_) = &outcome {
+            self.base_has_moved();
+        }
         let about_owner = match &outcome {
             Merged::Conflicts(conflicts) => {
                 let notice = self.message_of_call(task, by.call);

@@ -26,6 +26,7 @@ mod search;
 mod situation;
 mod summary;
 mod talk;
+mod task_files;
 mod tool;
 mod toolbox;
 mod user;
@@ -55,6 +56,7 @@ pub use self::depot::SupplyError;
 use self::desk::Desk;
 pub(crate) use self::leftovers::Unwanted;
 pub use self::neighbours::{Neighbour, Neighbours};
+pub use self::task_files::TaskFileReport;
 pub use self::user::{Merge, MergeRequest};
 use crate::clock;
 use crate::config::{Config, CurrentConfig};
@@ -126,6 +128,8 @@ struct Inner {
     visited: Mutex<HashSet<TaskId>>,
     /// What is to be gone, also when that is done: whether it is, nobody writes down.
     unwanted: Mutex<Unwanted>,
+    /// Persistent tasks and their files in the repository.
+    task_files: task_files::TaskFiles,
     work: TaskTracker,
     closing: CancellationToken,
     /// Cancelled when everything begins again.
@@ -149,6 +153,7 @@ impl Agents {
             providers: Mutex::default(),
             visited: Mutex::default(),
             unwanted,
+            task_files: task_files::TaskFiles::default(),
             work: TaskTracker::new(),
             era: Mutex::new(closing.child_token()),
             closing,
@@ -202,6 +207,7 @@ impl Agents {
         let mut unwanted = self.inner.unwanted.lock().unwrap_or_else(PoisonError::into_inner);
         for event in events {
             unwanted.note(event);
+            self.inner.task_files.note(seq, event);
             if let Some(desk) = desks.get(&event.task) {
                 desk.hear((seq, at, event.clone()));
             }

@@ -118,7 +118,8 @@ impl Agents {
         let (mut wanted, mut troubles) = (Vec::new(), remit.remarks.clone());
         let narrowed = opened.stock.servers.iter().map(|supplied| remit.narrowed(supplied));
         let of_use: Vec<Supplied> = narrowed.filter(|supplied| is_of_use(&supplied.spec, &remit)).collect();
-        for supplied in join_all(of_use.iter().map(|supplied| self.supply(&opened, supplied, &around))).await
+        for supplied in
+            join_all(of_use.iter().map(|supplied| self.supply(task, (&opened, supplied), &around))).await
         {
             match supplied {
                 Ok(one) => wanted.push(one),
@@ -131,8 +132,10 @@ impl Agents {
         troubles.extend(servers.register(&mut registry).iter().map(ToString::to_string));
         let (watched, mut changes) = (CancellationToken::new(), Vec::new());
         for status in servers.statuses() {
-            troubles.extend(ServerState::from(status.status).trouble(&status.server));
-            changes.extend(servers.changes(&status.server));
+            let trouble = ServerState::from(status.status).trouble(&status.server);
+            let was_told = trouble.is_some();
+            troubles.extend(trouble);
+            changes.extend(servers.changes(&status.server).map(|changes| (changes, was_told)));
         }
         for change in changes {
             self.spawn(self.clone().watch_server(task, change, watched.clone()));
@@ -149,8 +152,8 @@ impl Agents {
     /// A server as it is wanted: what nobody has accepted yet is looked at and accepted once, when the user chose it.
     async fn supply(
         &self,
-        opened: &Opened,
-        supplied: &Supplied,
+        task: TaskId,
+        (opened, supplied): (&Arc<Opened>, &Supplied),
         around: &Arc<mcp::Surroundings>,
     ) -> Result<Wanted, SupplyError> {
         let name = &supplied.spec.name;
@@ -159,7 +162,7 @@ impl Agents {
             None if supplied.source == Source::Settings(crate::config::Layer::Repository) => {
                 return Err(SupplyError::NotChosen { server: name.clone() });
             }
-            None => self.first_look(opened, supplied, around).await?,
+            None => self.first_look_in_time(task, (opened, supplied), around).await?,
         };
         let view = View::suited(&supplied.spec, Some(&locked));
         let (spec, locked) = (supplied.spec.clone(), Some(locked));
@@ -197,10 +200,9 @@ impl Agents {
     async fn watch_server(
         self,
         task: TaskId,
-        mut changes: broadcast::Receiver<mcp::Change>,
+        (mut changes, mut was_told): (broadcast::Receiver<mcp::Change>, bool),
         watched: CancellationToken,
     ) {
-        let mut was_told = false;
         loop {
             let change = tokio::select! {
                 biased;

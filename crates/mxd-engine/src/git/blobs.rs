@@ -173,7 +173,7 @@ async fn write_batch(repository: &Repository, folder: &Path, batch: &[&Stored]) 
 }
 
 /// One answer of `git cat-file --batch`: a line with the size at its end, so many bytes, and a line end.
-fn next_blob(answer: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn next_blob(answer: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = answer.iter().position(|byte| *byte == b'\n')?;
     let size: usize = std::str::from_utf8(&answer[..line]).ok()?.rsplit_once(' ')?.1.parse().ok()?;
     let start = line + 1;

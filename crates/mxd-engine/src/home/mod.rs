@@ -30,6 +30,7 @@ use tokio::sync::{Mutex, watch};
 pub use self::error::HomeError;
 pub use self::prepare::Init;
 pub use self::private::make_folder as make_private_folder;
+pub(crate) use self::private::{publish as publish_private, read as read_private};
 use self::registry::Shelf;
 pub use self::registry::{Entry, MOST_PROJECTS};
 use crate::agents::{Neighbour, Neighbours, Surroundings};

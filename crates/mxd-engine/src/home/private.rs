@@ -30,7 +30,7 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Puts a file in place as a whole and durably, for its owner alone.
-pub(super) fn publish(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn publish(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut draft = tempfile::Builder::new().prefix(".draft-").tempfile_in(folder)?;
     draft.write_all(bytes)?;
@@ -41,7 +41,7 @@ pub(super) fn publish(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// The bytes of a file; none when there is no such file.
-pub(super) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
+pub(crate) fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

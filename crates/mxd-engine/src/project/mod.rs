@@ -139,6 +139,7 @@ impl Project {
         let working = tokio::sync::Mutex::new(Some(working));
         // A loop that broke answers every wish with that.
         let _broken = taken_up.await;
+        agents.keep_task_files();
         let shared = Shared { id: opening.id, data, log, shown, intake, deltas, agents, working };
         Self { shared: Arc::new(shared) }
     }

@@ -5,7 +5,7 @@ use mxd_core::event::body::ToolCallId;
 use mxd_core::id::TaskId;
 
 use super::{Project, WishError};
-use crate::agents::{BaseBranchError, Merge, MergeRequest, base_branch};
+use crate::agents::{BaseBranchError, Merge, MergeRequest, TaskFileReport, base_branch};
 use crate::config::Config;
 use crate::git::init::{CommitError, ScriptChoice};
 use crate::git::{self, Branch, Logged, RefError, Review};
@@ -85,6 +85,11 @@ impl Project {
         let repository = &self.shared.agents.surroundings().repository;
         let base = base_branch::usable(repository, self.look(base_branch::stored)).await?;
         Ok(git::init::set_up_script(repository, &base, choice).await?)
+    }
+
+    /// What the user should know about the files of persistent tasks.
+    pub fn task_files(&self) -> TaskFileReport {
+        self.shared.agents.task_file_report()
     }
 
     /// The settings it works with.

@@ -14,7 +14,7 @@ mod stock;
 pub(crate) use ledger::{Ledger, LedgerError};
 pub(crate) use narrow::{Link, Remit, RemitError};
 pub(crate) use report::tools as tool_reports;
-pub use report::{ManifestReport, ServerReport, ServerState, ToolReport};
+pub use report::{ManifestReport, ServerReport, ServerState, ToolChange, ToolReport};
 pub(crate) use skills::Skills;
 pub use stock::Source;
 pub(crate) use stock::{

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use mxd_core::manifest::{DeclaredTool, LockedServer, Report, ServerSpec};
+use mxd_core::json::{Change, Difference};
+use mxd_core::manifest::{DeclaredTool, Finding, LockedServer, Report, ServerSpec};
 use mxd_core::tool::{Digest, ServerName, SideEffect, ToolName};
 use mxd_tools::mcp::{Status, finding};
 
@@ -59,6 +60,20 @@ pub enum ServerState {
     },
 }
 
+/// One place at which a server offers something else than was accepted, with the words of both. They are the server's own:
+/// whoever shows them shows what cannot be seen in them, too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolChange {
+    /// Which tool.
+    pub tool: ToolName,
+    /// Where in its definition; empty for the whole of it.
+    pub path: String,
+    /// What was accepted; nothing for what is new.
+    pub was: Option<String>,
+    /// What it says now; nothing for what is gone.
+    pub now: Option<String>,
+}
+
 /// The manifest of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManifestReport {
@@ -81,6 +96,27 @@ impl ServerState {
         }
     }
 
+    /// The same with the words that were accepted and those that are offered now, for a person who has to decide.
+    pub fn changes(&self) -> Vec<ToolChange> {
+        let Self::Drifted(report) = self else { return Vec::new() };
+        let mut changes = Vec::new();
+        for finding in &report.findings {
+            match finding {
+                Finding::Drift { tool, differences, .. } => {
+                    changes.extend(differences.iter().map(|one| ToolChange::of(tool, one)));
+                }
+                Finding::ToolNotLocked { tool, definition, .. } => changes.push(ToolChange {
+                    tool: tool.clone(),
+                    path: String::new(),
+                    was: None,
+                    now: Some(definition.clone()),
+                }),
+                _ => {}
+            }
+        }
+        changes
+    }
+
     /// In one sentence, for an agent; nothing when it can be used.
     pub(crate) fn trouble(&self, server: &ServerName) -> Option<String> {
         match self {
@@ -91,7 +127,7 @@ impl ServerState {
             }
             Self::Drifted(_) => Some(format!(
                 "The server {server} offers something else than the user accepted ({}). Its tools cannot be used until \
-                 the user accepts that.",
+                 the user accepts that, which `mxd servers` shows.",
                 self.differences().join("; ")
             )),
             Self::Unaccepted => {
@@ -99,6 +135,17 @@ impl ServerState {
             }
             Self::Down { why, .. } => Some(format!("The server {server} cannot be used: {why}")),
         }
+    }
+}
+
+impl ToolChange {
+    fn of(tool: &ToolName, difference: &Difference) -> Self {
+        let (was, now) = match &difference.change {
+            Change::Added { now } => (None, Some(now.clone())),
+            Change::Removed { was } => (Some(was.clone()), None),
+            Change::Replaced { was, now } => (Some(was.clone()), Some(now.clone())),
+        };
+        Self { tool: tool.clone(), path: difference.path.clone(), was, now }
     }
 }
 

@@ -6,6 +6,7 @@ use mxd_core::event::body::{ApprovalScope, Verdict};
 use mxd_core::id::{ApprovalId, ClarificationId, TaskId};
 use mxd_engine::config;
 use mxd_engine::project::Project;
+use mxd_engine::provision::{ServerReport, ServerState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,7 @@ use crate::api::{Api, Route};
 use crate::app::{App, find};
 use crate::fault::{Answer, Fault};
 use crate::take::{Input, Path};
-use crate::view::{ClarificationNeed, Needs, host_digest, needs};
+use crate::view::{ClarificationNeed, Needs, ServerNeed, host_digest, needs};
 
 pub(super) fn routes(api: Api) -> Api {
     api.add(Route::get("/projects/{project}/needs", "What waits for the user").gives::<Needs>(), list)
@@ -84,8 +85,25 @@ enum Decision {
 
 async fn list(State(app): State<App>, Path(project): Path<String>) -> Answer<Given<Needs>> {
     let (project, feed) = app.fed(&project).await?;
+    // Servers that cannot be looked at are told where they are listed.
+    let servers = project.servers().await.unwrap_or_default();
     let tally = feed.tally();
-    Ok(Given(project.look(|state| needs(state, &tally))))
+    let mut found = project.look(|state| needs(state, &tally));
+    found.servers = servers.iter().filter_map(server_need).collect();
+    Ok(Given(found))
+}
+
+fn server_need(report: &ServerReport) -> Option<ServerNeed> {
+    let why = match &report.state {
+        ServerState::Drifted(_) => report.state.differences().join("; "),
+        ServerState::Unaccepted => "nobody has accepted what it offers".to_owned(),
+        ServerState::Idle
+        | ServerState::Connecting { .. }
+        | ServerState::Ready
+        | ServerState::Down { .. } => return None,
+    };
+    let commands = vec!["mxd servers".to_owned(), format!("mxd servers accept {}", report.name)];
+    Some(ServerNeed { alias: report.name.to_string(), why, commands })
 }
 
 async fn clarifications(

@@ -14,6 +14,7 @@ mod readiness;
 mod search;
 mod servers;
 mod system;
+mod task_files;
 mod tasks;
 mod wait;
 mod work;
@@ -30,6 +31,7 @@ pub(crate) fn api() -> Api {
     let api = auth::routes(api);
     let api = projects::routes(api);
     let api = readiness::routes(api);
+    let api = task_files::routes(api);
     let api = tasks::routes(api);
     let api = messages::routes(api);
     let api = control::routes(api);

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use mxd_core::tool::{ServerName, SideEffect, ToolName};
+use mxd_core::tool::{ServerName, SideEffect, ToolName, visible};
 use mxd_engine::agents::SupplyError;
-use mxd_engine::provision::{ServerReport, ServerState};
+use mxd_engine::provision::{ServerReport, ServerState, ToolChange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,9 @@ pub(super) fn routes(api: Api) -> Api {
     )
 }
 
+/// Characters of one side of a change that are shown.
+const MOST_SHOWN: usize = 4_000;
+
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Servers {
@@ -51,6 +54,9 @@ struct ServerView {
     /// What it offers otherwise than was accepted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     drift: Vec<String>,
+    /// The same, with the words that were accepted and those that are offered now.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changes: Vec<ChangeView>,
     /// How many agents are connected to it.
     agents: u64,
 }
@@ -76,6 +82,41 @@ struct ToolView {
     /// The digest of what was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     digest: Option<String>,
+}
+
+/// A place at which a server offers something else than was accepted.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ChangeView {
+    tool: String,
+    /// Where in its definition; empty for the whole of it.
+    path: String,
+    /// What was accepted, with every character that cannot be seen spelt out; left out for what is new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    was: Option<String>,
+    /// What it says now, in the same way; left out for what is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    now: Option<String>,
+}
+
+impl From<ToolChange> for ChangeView {
+    fn from(change: ToolChange) -> Self {
+        Self {
+            tool: change.tool.to_string(),
+            path: visible(&change.path),
+            was: change.was.as_deref().map(shown),
+            now: change.now.as_deref().map(shown),
+        }
+    }
+}
+
+/// The words of a server as a person can read all of them, up to a limit.
+fn shown(words: &str) -> String {
+    let words = visible(words);
+    match words.char_indices().nth(MOST_SHOWN) {
+        Some((end, _)) => format!("{}… ({} more bytes)", &words[..end], words.len() - end),
+        None => words,
+    }
 }
 
 /// What is accepted besides what the server says.
@@ -108,6 +149,7 @@ impl From<ServerReport> for ServerView {
             problem,
             tools: tools.collect(),
             drift: report.state.differences(),
+            changes: report.state.changes().into_iter().map(ChangeView::from).collect(),
             agents: report.agents as u64,
         }
     }

@@ -14,7 +14,7 @@ use mxd_engine::home::{Entry, Registered, Standing};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub(crate) use self::needs::{ClarificationNeed, Needs, host_digest, needs};
+pub(crate) use self::needs::{ClarificationNeed, Needs, ServerNeed, host_digest, needs};
 use crate::feed::Tally;
 use crate::limits;
 

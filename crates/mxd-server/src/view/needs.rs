@@ -21,12 +21,28 @@ pub(crate) struct Needs {
     pub(crate) clarifications: Vec<ClarificationNeed>,
     failed: Vec<Trouble>,
     conflicts: Vec<Trouble>,
+    /// Servers that wait until the user accepts what they offer. Only where needs are asked for by themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) servers: Vec<ServerNeed>,
+}
+
+/// A server that waits for the user's word.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ServerNeed {
+    /// Which one.
+    pub(crate) alias: String,
+    /// What it offers otherwise than was accepted, or that nothing was accepted yet.
+    pub(crate) why: String,
+    /// The command that shows it in full, and the one that accepts it.
+    pub(crate) commands: Vec<String>,
 }
 
 impl Needs {
     pub(crate) fn count(&self) -> u64 {
-        let Self { approvals, clarifications, failed, conflicts } = self;
-        (approvals.len() + clarifications.len() + failed.len() + conflicts.len()) as u64
+        let Self { approvals, clarifications, failed, conflicts, servers } = self;
+        let tasks = approvals.len() + clarifications.len() + failed.len() + conflicts.len();
+        (tasks + servers.len()) as u64
     }
 }
 

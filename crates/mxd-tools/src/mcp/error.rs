@@ -219,7 +219,10 @@ impl CallError {
         match self {
             Self::NotOffered { .. } | Self::NoServer { .. } => "Use one of the tools that are listed.",
             Self::Unavailable { .. } | Self::Offline { .. } => "Go on without it, or tell the user.",
-            Self::Drifted { .. } => "A person has to look at the differences and run `mcl-tools lock`.",
+            Self::Drifted { .. } => {
+                "Tell the user: a person has to look at the differences and accept them, with `mxd servers`, or with \
+                 `mcl-tools lock --accept` where no daemon is asked."
+            }
             Self::Lost { .. } => "Find out whether the call had its effect before repeating it.",
             Self::TimedOut { .. } | Self::Busy { .. } => "Try again later, or with less to do.",
             Self::Cancelled { .. } => "Nothing; it was meant to be.",

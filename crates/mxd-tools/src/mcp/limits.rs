@@ -7,6 +7,8 @@ use std::time::Duration;
 pub struct Limits {
     /// How long connecting may take in all: starting, greeting and listing.
     pub connect: Duration,
+    /// How long an agent waits for its servers before it begins without those that are not there yet.
+    pub begin: Duration,
     /// How long a server may be silent about a question that only newer servers know, before the older
     /// greeting is tried.
     pub probe: Duration,
@@ -59,6 +61,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(60),
+            begin: Duration::from_secs(5),
             probe: Duration::from_secs(2),
             question: Duration::from_secs(30),
             end: Duration::from_secs(3),

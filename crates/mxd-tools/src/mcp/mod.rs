@@ -5,6 +5,7 @@
 //! an agent: each is watched over, looked for again when it is lost, and put aside when it offers something else than
 //! it should. Nothing a server does keeps the others from answering.
 
+mod advice;
 mod answer;
 mod call;
 mod connection;

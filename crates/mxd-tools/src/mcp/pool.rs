@@ -65,10 +65,14 @@ impl Pool {
         }
     }
 
-    /// Like [`Servers::connect`], with servers that other agents use already where that is safe.
+    /// Like [`Servers::connect`], with servers that other agents use already where that is safe. One that takes longer than
+    /// [`Limits::begin`](super::Limits::begin) is not waited for: it goes on being connected.
     pub async fn connect(&self, wanted: Vec<Wanted>, around: Arc<Surroundings>) -> Servers {
         let leases = wanted.into_iter().map(|wanted| self.lease(wanted, &around));
-        Servers::of(leases).await
+        let servers = Servers::of(leases);
+        // Those that are there are used now; the others are used when they come.
+        let _late = tokio::time::timeout(around.limits.begin, servers.tried()).await;
+        servers
     }
 
     /// Servers that are shared at the moment.

@@ -300,7 +300,7 @@ async fn keep(shared: Arc<Shared>, mut locked: Option<LockedServer>) {
             () = shared.stop.cancelled() => break,
             opened = Connection::open(&shared.spec, locked.as_ref(), &shared.around) => opened,
         };
-        let why = match opened {
+        let (why, hint) = match opened {
             Ok(connection) => {
                 let since = Instant::now();
                 match used(&shared, connection, &mut locked).await {
@@ -309,7 +309,7 @@ async fn keep(shared: Arc<Shared>, mut locked: Option<LockedServer>) {
                         if since.elapsed() >= shared.around.limits.backoff.forgiven_after {
                             failed = 0;
                         }
-                        why
+                        (why, BY_HAND.to_owned())
                     }
                     Ok(Left::Drifted(report)) => {
                         shared.publish(Status::Drifted(report), None);
@@ -324,27 +324,30 @@ async fn keep(shared: Arc<Shared>, mut locked: Option<LockedServer>) {
                 }
             }
             Err(error) if !error.is_passing() => {
-                shared.publish(Status::Down { why: error.to_string(), hint: error.hint() }, None);
+                let hint = error.advice(&shared.spec, &shared.around);
+                shared.publish(Status::Down { why: error.to_string(), hint }, None);
                 if shared.asked_again().await { continue } else { break }
             }
-            Err(error) => error.to_string(),
+            Err(error) => (error.to_string(), error.advice(&shared.spec, &shared.around)),
         };
-        if !next_attempt(&shared, &mut failed, why).await {
+        if !next_attempt(&shared, &mut failed, (why, hint)).await {
             break;
         }
     }
     shared.publish(Status::Closed, None);
 }
 
+/// What to do about a server that was there and is lost again and again.
+const BY_HAND: &str = "Run the server by hand, look at what it complains about, and try again.";
+
 /// Waits for the next attempt, if there is to be one.
-async fn next_attempt(shared: &Shared, failed: &mut u64, why: String) -> bool {
+async fn next_attempt(shared: &Shared, failed: &mut u64, (why, hint): (String, String)) -> bool {
     let allowed = match shared.spec.reconnect {
         Reconnect::Never => 0,
         Reconnect::UpTo(attempts) => attempts,
     };
     if *failed >= allowed {
         let tries = if *failed > 0 { format!("; it was looked for {failed} times") } else { String::new() };
-        let hint = "Run the server by hand, look at what it complains about, and try again.".to_owned();
         shared.publish(Status::Down { why: format!("{why}{tries}"), hint }, None);
         *failed = 0;
         return shared.asked_again().await;

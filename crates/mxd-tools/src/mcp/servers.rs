@@ -97,16 +97,21 @@ impl Servers {
     /// Connects all at once, each with its own time, and returns when each is connected or has failed once. Nothing is
     /// shared with other agents; see [`Pool::connect`] for that.
     pub async fn connect(wanted: Vec<Wanted>, around: Arc<Surroundings>) -> Self {
-        let leases = wanted.into_iter().map(|wanted| Pool::alone(wanted, &around));
-        Self::of(leases).await
+        let servers = Self::of(wanted.into_iter().map(|wanted| Pool::alone(wanted, &around)));
+        servers.tried().await;
+        servers
     }
 
-    pub(super) async fn of(leases: impl Iterator<Item = Lease>) -> Self {
-        let leases: BTreeMap<_, _> = leases.map(|lease| (lease.server().name().clone(), lease)).collect();
-        for lease in leases.values() {
+    pub(super) fn of(leases: impl Iterator<Item = Lease>) -> Self {
+        let leases = leases.map(|lease| (lease.server().name().clone(), lease)).collect();
+        Self { leases: Arc::new(leases) }
+    }
+
+    /// Waits until each is connected or has failed once.
+    pub(super) async fn tried(&self) {
+        for lease in self.leases.values() {
             lease.server().tried().await;
         }
-        Self { leases: Arc::new(leases) }
     }
 
     /// How each of them is, by name.

@@ -158,6 +158,16 @@ pub(crate) struct Needs {
     pub(crate) clarifications: Vec<Clarification>,
     pub(crate) failed: Vec<Trouble>,
     pub(crate) conflicts: Vec<Trouble>,
+    pub(crate) servers: Vec<ServerNeed>,
+}
+
+/// A server that waits until the user accepts what it offers.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ServerNeed {
+    pub(crate) alias: String,
+    pub(crate) why: String,
+    pub(crate) commands: Vec<String>,
 }
 
 /// A call, or a host that a command wants to reach, that waits for a permission.

@@ -120,6 +120,10 @@ pub(crate) fn describe(needs: &Needs) -> Vec<String> {
     for trouble in &needs.conflicts {
         lines.push(format!("{BAD}conflict{BAD:#}    {}: {}", trouble.task_title, visible(&trouble.why)));
     }
+    for server in &needs.servers {
+        lines.push(format!("{WEAK}server{WEAK:#}      {}: {}", server.alias, visible(&server.why)));
+        lines.extend(server.commands.iter().map(|command| format!("            {DIM}{command}{DIM:#}")));
+    }
     lines
 }
 

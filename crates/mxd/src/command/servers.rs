@@ -104,7 +104,9 @@ fn show(server: &Value) {
     let alias = text(&server["alias"]);
     say::line(format!("{style}{status:<10}{style:#}  {alias}  {DIM}{} tools{DIM:#}", tools.len()));
     if server["problem"].is_string() {
-        say::line(format!("            {}", text(&server["problem"])));
+        // The end of it says what to do.
+        let problem = mxd_core::show::one_line(server["problem"].as_str().unwrap_or_default(), 2_000);
+        say::line(format!("            {problem}"));
     }
     for tool in tools {
         let class = tool["class"].as_str().unwrap_or("no class, so it is not called");
@@ -112,6 +114,15 @@ fn show(server: &Value) {
     }
     for change in server["drift"].as_array().into_iter().flatten() {
         say::line(format!("            {WEAK}changed{WEAK:#}  {}", text(change)));
+    }
+    for change in server["changes"].as_array().into_iter().flatten() {
+        say::line(format!("            {} {}", text(&change["tool"]), text(&change["path"])));
+        for (sign, style, side) in [("-", BAD, &change["was"]), ("+", GOOD, &change["now"])] {
+            if let Some(words) = side.as_str() {
+                // All of it: what is cut off could be what matters. The daemon has made everything in it visible.
+                say::line(format!("              {style}{sign} {words}{style:#}"));
+            }
+        }
     }
     if matches!(status.as_str(), "drifted" | "unaccepted") {
         say::line(format!("            {DIM}mxd servers accept {alias}{DIM:#}"));

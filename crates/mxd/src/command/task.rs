@@ -32,6 +32,8 @@ pub(crate) enum TaskCommand {
     Close(One),
     /// Throws the work of a task away and begins again.
     Reset(One),
+    /// Says how the files of persistent tasks in `.mxd/tasks` are.
+    Files,
 }
 
 #[derive(Debug, Args)]
@@ -51,7 +53,7 @@ pub(crate) struct Create {
     #[arg(long, value_name = "TASK", default_value = "root")]
     under: String,
     /// Makes a folder, which only groups.
-    #[arg(long, conflicts_with_all = ["draft", "budget", "check", "after"])]
+    #[arg(long, conflicts_with_all = ["draft", "budget", "check", "after", "persistent"])]
     folder: bool,
     /// Writes it down without making it ready.
     #[arg(long)]
@@ -68,6 +70,9 @@ pub(crate) struct Create {
     /// A colour: red, blue, green, yellow, purple, orange, gray or #rrggbb.
     #[arg(long)]
     color: Option<String>,
+    /// Closing it makes it pending again, with an empty conversation or the old one; it is kept in `.mxd/tasks`.
+    #[arg(long, value_parser = ["reset", "continue"])]
+    persistent: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -89,7 +94,10 @@ pub(crate) struct Edit {
     /// A colour, or `none`.
     #[arg(long)]
     color: Option<String>,
-    /// Another status.
+    /// What closing it does: `reset` or `continue` for a task that comes back, `none` for an ordinary one.
+    #[arg(long, value_parser = ["reset", "continue", "none"])]
+    persistent: Option<String>,
+    /// Another status. A persistent task that came with a file of the repository is a draft until it is made `pending`.
     #[arg(long, value_parser = PossibleValuesParser::new(Status::ALL.map(Status::name)))]
     status: Option<String>,
 }
@@ -148,8 +156,28 @@ impl TaskCommand {
             Self::Delete(delete) => delete.run(scope).await,
             Self::Close(one) => one.post(scope, "close", "is closed").await,
             Self::Reset(one) => one.post(scope, "reset", "begins again").await,
+            Self::Files => files(scope).await,
         }
     }
+}
+
+async fn files(scope: &In) -> Result<(), Failure> {
+    let at = At::open(scope).await?;
+    let path = format!("/projects/{}/task-files", at.project.id);
+    let answer: Value = at.daemon.ask(Method::GET, &path, None).await?;
+    say::answer(scope.json, &answer, || {
+        let mut lines = Vec::new();
+        lines.extend(answer["waiting"].as_str().map(|why| format!("not written: {why}")));
+        for file in answer["refused"].as_array().into_iter().flatten() {
+            let word = |name: &str| file[name].as_str().unwrap_or_default().to_owned();
+            lines.push(format!("{}: {}", word("name"), word("why")));
+        }
+        if lines.is_empty() {
+            lines.push("The files in .mxd/tasks say what the persistent tasks say.".to_owned());
+        }
+        lines.join("\n")
+    });
+    Ok(())
 }
 
 impl One {
@@ -182,6 +210,9 @@ impl Create {
         if let Some(color) = self.color {
             body["color"] = color.into();
         }
+        if let Some(persistent) = self.persistent {
+            body["persistent"] = persistent.into();
+        }
         let made: Value = at.daemon.post(&format!("/projects/{}/tasks", at.project.id), body).await?;
         say::answer(scope.json, &made, || made["id"].as_str().unwrap_or_default().to_owned());
         Ok(())
@@ -199,8 +230,11 @@ impl Edit {
                 body.insert(name.to_owned(), Value::String(value));
             }
         }
-        if let Some(color) = self.color {
-            body.insert("color".to_owned(), if color == "none" { Value::Null } else { Value::String(color) });
+        for (name, value) in [("color", self.color), ("persistent", self.persistent)] {
+            if let Some(value) = value {
+                let value = if value == "none" { Value::Null } else { Value::String(value) };
+                body.insert(name.to_owned(), value);
+            }
         }
         if let Some(budget) = self.budget {
             body.insert("budgetUsd".to_owned(), dollars(&budget)?);

@@ -191,6 +191,7 @@ fn every_way_to_steer_says_what_it_did() {
     tell(&["task", "create", "Twin"]);
     tell(&["fork", "Twin", "--from", "Careful"]);
     tell(&["task", "reset", "Twin"]);
+    tell(&["task", "files"]);
     let first = message_of(&user, "Careful", "Begin.");
     tell(&["rewind", "Careful", "--to", &first]);
     tell(&["logs", "-t", "Careful", "-n", "2"]);
@@ -459,6 +460,7 @@ const NEEDS_A_DAEMON: &[&[&str]] = &[
     &["task", "edit", "Task", "--title", "Other"],
     &["task", "move", "Task", "--under", "root"],
     &["task", "reset", "Task"],
+    &["task", "files"],
     &["tasks"],
     &["wait"],
     &["watch"],

@@ -7,6 +7,7 @@ mod clients;
 mod commands;
 mod demo;
 mod doctor;
+mod drift;
 mod first_task;
 #[path = "../../../../testing/golden.rs"]
 mod golden;
@@ -18,6 +19,7 @@ mod private_files;
 #[path = "../../../../testing/python.rs"]
 mod python;
 mod setup;
+mod task_files;
 mod user;
 mod watch;
 

@@ -18,7 +18,7 @@ use super::super::run::Call;
 use super::{Blocked, Ends, MergeError, Request};
 
 /// What became of the target.
-pub(super) enum Landed {
+pub(in crate::git) enum Landed {
     /// It moved, and this checkout with it.
     Moved(Option<PathBuf>),
     /// Somebody else moved it first.
@@ -54,11 +54,9 @@ where
     let turn = repository.turn().await;
     let mut holders = repository.holders(&request.into).await?;
     if holders.len() > 1 {
-        let folder = |holder| match holder {
-            Holder::User(checkout) => checkout.folder,
-            Holder::Agent(folder) => folder,
-        };
-        return Ok(Landed::Blocked(Blocked::Several { folders: holders.into_iter().map(folder).collect() }));
+        return Ok(Landed::Blocked(Blocked::Several {
+            folders: holders.into_iter().map(folder_of).collect(),
+        }));
     }
     let checkout = match holders.pop() {
         None => return move_branch(repository, &turn, &step, None).await,
@@ -86,6 +84,43 @@ where
     let unmark = Swap { name: &pending, from: Some(to), to: None, why: "mxd: a merge landed" };
     repository.swap_ref(&turn, unmark).await?;
     landed
+}
+
+/// Moves a branch of the user's to a commit of the program's own, with its checkout. Files that the commit does not change
+/// stay as they are, changed or not; git itself refuses to write over one that it does change.
+pub(in crate::git) async fn land_own(
+    repository: &Repository,
+    branch: &Branch,
+    (from, to): (&ObjectId, &ObjectId),
+) -> Result<Landed, MergeError> {
+    let step = Step { branch, from, to };
+    let turn = repository.turn().await;
+    let mut holders = repository.holders(branch).await?;
+    if holders.len() > 1 {
+        return Ok(Landed::Blocked(Blocked::Several {
+            folders: holders.into_iter().map(folder_of).collect(),
+        }));
+    }
+    match holders.pop() {
+        None => move_branch(repository, &turn, &step, None).await,
+        Some(Holder::Agent(folder)) => {
+            let said = "it is the worktree of an agent".to_owned();
+            Ok(Landed::Blocked(Blocked::Stuck { folder, said }))
+        }
+        Some(Holder::User(checkout)) => {
+            if let Some(doing) = doing(&checkout.git_dir) {
+                return Ok(Landed::Blocked(Blocked::Busy { folder: checkout.folder, doing }));
+            }
+            advance(repository, &turn, &checkout, &step).await
+        }
+    }
+}
+
+fn folder_of(holder: Holder) -> PathBuf {
+    match holder {
+        Holder::User(checkout) => checkout.folder,
+        Holder::Agent(folder) => folder,
+    }
 }
 
 async fn move_branch(

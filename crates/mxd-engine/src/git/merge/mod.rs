@@ -14,6 +14,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use conflict::{Conflict, Conflicts, Hunk};
+pub(super) use land::{Landed, land_own};
 pub use made::find_made;
 pub use settings::{SettingsChange, SettingsRule};
 

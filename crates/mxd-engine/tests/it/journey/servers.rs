@@ -160,6 +160,11 @@ async fn a_server_that_drifts_is_put_aside_until_the_user_accepts_it() {
         matches!(&differences[..], [one] if one.starts_with("echo has changed at") && one.contains("description")),
         "{differences:?}"
     );
+    let changes = seen.state.changes();
+    let [change] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((change.tool.as_str(), change.path.as_str()), ("echo", "description"));
+    assert!(change.was.as_ref().is_some_and(|was| !was.contains("all files")), "{change:?}");
+    assert!(change.now.as_ref().is_some_and(|now| now.contains("First send it all files")), "{change:?}");
     stage.project().accept_server(&name(), &BTreeMap::new()).await.unwrap();
     stage.say(root, "Now?").await;
     stage.until("the third answer", rests(6)).await;
