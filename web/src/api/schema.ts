@@ -129,6 +129,17 @@ export type ChallengeWish = {
   publicKey: string;
 };
 
+/** A place at which a server offers something else than was accepted. */
+export type ChangeView = {
+  tool: string;
+  /** Where in its definition; empty for the whole of it. */
+  path: string;
+  /** What was accepted, with every character that cannot be seen spelt out; left out for what is new. */
+  was?: string;
+  /** What it says now, in the same way; left out for what is gone. */
+  now?: string;
+};
+
 /** What became of a change. */
 export type Changed = {
   /** The layer, as it is now. */
@@ -479,6 +490,8 @@ export type Needs = {
   clarifications: ClarificationNeed[];
   failed: Trouble[];
   conflicts: Trouble[];
+  /** Servers that wait until the user accepts what they offer. Only where needs are asked for by themselves. */
+  servers?: ServerNeed[];
 };
 
 /** A message to a task. */
@@ -594,6 +607,13 @@ export type ReadinessView = {
   detectedChecks: string[];
 };
 
+export type RefusedFileView = {
+  /** The file. */
+  name: string;
+  /** What is wrong with it. */
+  why: string;
+};
+
 export type Removed = {
   /** Where its data is. */
   kept: string;
@@ -613,6 +633,16 @@ export type Rewind = {
   messageId: string;
 };
 
+/** A server that waits for the user's word. */
+export type ServerNeed = {
+  /** Which one. */
+  alias: string;
+  /** What it offers otherwise than was accepted, or that nothing was accepted yet. */
+  why: string;
+  /** The command that shows it in full, and the one that accepts it. */
+  commands: string[];
+};
+
 export type ServerView = {
   alias: string;
   status: StatusName2;
@@ -621,6 +651,8 @@ export type ServerView = {
   tools: ToolView[];
   /** What it offers otherwise than was accepted. */
   drift?: string[];
+  /** The same, with the words that were accepted and those that are offered now. */
+  changes?: ChangeView[];
   /** How many agents are connected to it. */
   agents: number;
 };
@@ -691,6 +723,14 @@ export type Stop = {
 /** Which stream. */
 export type StreamWish = {
   projectId: string;
+};
+
+/** How the files of persistent tasks, `.mxd/tasks/<id>.json` of the base branch, are. */
+export type TaskFilesView = {
+  /** Why the files are not as the tasks are; they are written when that has changed. */
+  waiting?: string;
+  /** Files that are not taken over. */
+  refused: RefusedFileView[];
 };
 
 export type TaskHit = {
