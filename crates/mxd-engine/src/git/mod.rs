@@ -33,6 +33,7 @@ pub mod scratch;
 mod snapshot;
 pub mod space;
 mod status;
+mod sweep;
 pub mod worktree;
 
 pub use changes::Names;
