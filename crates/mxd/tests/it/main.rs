@@ -18,6 +18,7 @@ mod private_files;
 #[path = "../../../../testing/python.rs"]
 mod python;
 mod setup;
+mod tracer;
 mod user;
 mod watch;
 

@@ -68,12 +68,12 @@ pub(super) fn attempts() -> Vec<Attempt> {
     for (what, bytes) in NAMES {
         all.push(new(format!("a file whose name has {what}")).planted(move |_, spot| {
             fs::create_dir_all(&spot.folder).unwrap();
-            fs::write(spot.folder.join(OsStr::from_bytes(bytes)), "text\n").unwrap();
+            write(&spot.folder.join(OsStr::from_bytes(bytes)), "text\n");
         }));
         all.push(new(format!("a folder whose name has {what}")).planted(move |_, spot| {
             let folder = spot.folder.join(OsStr::from_bytes(bytes));
             fs::create_dir_all(&folder).unwrap();
-            fs::write(folder.join("file"), "text\n").unwrap();
+            write(&folder.join("file"), "text\n");
         }));
     }
     for (target, path) in LINKS {

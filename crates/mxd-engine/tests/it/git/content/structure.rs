@@ -1,6 +1,7 @@
 //! What a repository consists of, written by hand: refs, notes, objects, indexes.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
@@ -130,7 +131,8 @@ pub(super) fn attempts() -> Vec<Attempt> {
     for (name, tag, content) in EXTENSIONS {
         let attempt = Attempt::new(Kind::Structure(1), format!("the agent's index has {name}")).alone();
         all.push(attempt.planted(move |ground, _| {
-            fs::write(ground.private().join("index"), index_with(tag, content)).unwrap();
+            let mut index = fs::File::create(ground.private().join("index")).unwrap();
+            index.write_all(&index_with(tag, content)).unwrap();
         }));
     }
     for (number, place) in PLACES.iter().enumerate() {
