@@ -86,7 +86,9 @@ fn touched(text: &str, worktrees: &Path) -> Touched {
             continue;
         }
         let about = text.rsplit_once(" = ").map_or(text.as_str(), |(about, _)| about);
-        for path in paths(about) {
+        // Of these the second text is the answer, such as a file that a process listed in `/proc` has open.
+        let count = if call.starts_with("readlink") { 1 } else { usize::MAX };
+        for path in paths(about).into_iter().take(count) {
             let below = path.strip_prefix(&prefix).and_then(|rest| rest.split_once('/'));
             let Some((_, below)) = below.filter(|(_, below)| !below.is_empty() && *call != "execve") else {
                 continue;
