@@ -8,6 +8,7 @@ mod invariants;
 mod links;
 mod manifests;
 mod module_docs;
+mod programs;
 mod project;
 mod pure_core;
 mod size;
@@ -51,6 +52,7 @@ pub type Rule = fn(&Workspace) -> Vec<Problem>;
 pub const RULES: &[(&str, Rule)] = &[
     ("crate dependencies", dependencies::check),
     ("pure core", pure_core::check),
+    ("programs", programs::check),
     ("size", size::check),
     ("module docs", module_docs::check),
     ("manifests", manifests::check),

@@ -1,19 +1,22 @@
 //! Bytes of files into the repository and out of it, exactly as they are.
 //!
-//! Git is never given a path of an agent's folder: it would follow links, and change the bytes by rules that a file in
-//! that folder sets. Files are opened here, and git gets what is in them.
+//! Outside of a sandbox git is never given a path of an agent's folder: it would follow links, and change the bytes by rules
+//! that a file in that folder sets. Inside of one it hashes the bytes as they are.
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::error::GitError;
-use super::files::{Beneath, blocking};
+use super::files::Beneath;
+use super::inspect::Inspected;
 use super::names::ObjectId;
+use super::refs::RefError;
 use super::repository::{Place, Repository};
 use super::run::Call;
+use super::sweep::{Kind, Seen};
 
 /// Bytes of files that are held in memory at once; larger ones are handed over as open files.
 const BATCH: u64 = 16 << 20;
@@ -33,100 +36,86 @@ pub(super) struct Stored {
     pub(super) size: u64,
 }
 
-/// A file that is to be kept.
-#[derive(Debug, Clone)]
-pub(super) struct Found {
-    pub(super) path: PathBuf,
-    pub(super) mode: &'static str,
-    pub(super) size: u64,
-}
-
-/// Puts files of a folder into the repository.
+/// Puts files of a folder into the repository, where git sees that folder in a sandbox: it hashes them there, and what it made
+/// comes by the same door as the commits of agents.
 pub(super) async fn store(
     repository: &Repository,
-    folder: &Path,
-    files: Vec<Found>,
-) -> Result<Vec<Stored>, GitError> {
-    let (large, small): (Vec<_>, Vec<_>) =
-        files.into_iter().partition(|file| file.size > LARGE && file.mode != LINK);
-    let mut stored = Vec::new();
-    let mut batch = Vec::new();
-    let mut size = 0;
-    for file in small {
-        size += file.size;
-        batch.push(file);
-        if size > BATCH {
-            stored.extend(store_batch(repository, folder, std::mem::take(&mut batch)).await?);
-            size = 0;
+    inspected: &Inspected,
+    (folder, files): (&Path, Vec<Seen>),
+    head: &ObjectId,
+) -> Result<Vec<Stored>, RefError> {
+    let (mut links, mut plain) = (Vec::new(), Vec::new());
+    for Seen { path, kind, size } in files {
+        match kind {
+            Kind::Link(target) => links.push((path, target)),
+            Kind::Program => plain.push((path, PROGRAM, size)),
+            Kind::Plain => plain.push((path, PLAIN, size)),
         }
     }
-    stored.extend(store_batch(repository, folder, batch).await?);
-    for file in large {
-        let path = folder.join(&file.path);
-        let open = Beneath::new(folder)
-            .and_then(|files| files.read(&file.path))
-            .map_err(GitError::file("read", &path))?;
-        let call = Call::new(["hash-object", "-w", "--no-filters", "--stdin"]).from(open);
-        let answer = repository.ask(Place::Store, call).await?;
-        let id = answer.line().parse().map_err(|_| answer.odd())?;
-        stored.push(Stored { path: file.path, mode: file.mode.to_owned(), id, size: file.size });
+    let mut stored = store_links(repository, links).await?;
+    if plain.is_empty() {
+        return Ok(stored);
     }
+    let mut list = Vec::new();
+    for (path, ..) in &plain {
+        quote(folder.join(path).as_os_str().as_bytes(), &mut list);
+    }
+    let call = Call::new(["hash-object", "-w", "--no-filters", "--stdin-paths"]).input(list);
+    let answer = repository.ask(Place::Files(inspected), call).await?;
+    let ids: Vec<ObjectId> = answer.text().lines().filter_map(|line| line.parse().ok()).collect();
+    if ids.len() != plain.len() {
+        return Err(answer.odd().into());
+    }
+    repository.transfer(inspected, &ids, &[Some(head)]).await?;
+    let join = |((path, mode, size), id): ((PathBuf, &str, u64), ObjectId)| Stored {
+        path,
+        mode: mode.to_owned(),
+        id,
+        size,
+    };
+    stored.extend(plain.into_iter().zip(ids).map(join));
     Ok(stored)
 }
 
-async fn store_batch(
+/// Puts what links say into the repository.
+async fn store_links(
     repository: &Repository,
-    folder: &Path,
-    batch: Vec<Found>,
+    links: Vec<(PathBuf, Vec<u8>)>,
 ) -> Result<Vec<Stored>, GitError> {
-    if batch.is_empty() {
+    if links.is_empty() {
         return Ok(Vec::new());
     }
-    let root = folder.to_owned();
-    let read = blocking(move || stream(&root, batch)).await.and_then(|ended| ended);
-    let (script, batch) = read.map_err(GitError::file("read files of", folder))?;
-    let call = Call::new(["fast-import", "--quiet", "--done"]).input(script);
-    let answer = repository.ask(Place::Store, call).await?;
-    let ids: Vec<ObjectId> = answer.text().lines().filter_map(|line| line.parse().ok()).collect();
-    if ids.len() != batch.len() {
-        return Err(answer.odd());
-    }
-    let join = |(file, id): (Found, ObjectId)| Stored {
-        path: file.path,
-        mode: file.mode.to_owned(),
-        id,
-        size: file.size,
-    };
-    Ok(batch.into_iter().zip(ids).map(join).collect())
-}
-
-/// The files as `git fast-import` takes them, each followed by the question what it is called now.
-fn stream(folder: &Path, batch: Vec<Found>) -> io::Result<(Vec<u8>, Vec<Found>)> {
-    let files = Beneath::new(folder)?;
+    // Each is followed by the question what it is called now.
     let mut script = Vec::new();
-    for (index, file) in batch.iter().enumerate() {
-        let named =
-            |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", file.path.display()));
-        let bytes = if file.mode == LINK {
-            files.read_link(&file.path).map_err(named)?
-        } else {
-            let mut bytes = Vec::new();
-            files
-                .read(&file.path)
-                .and_then(|open| open.take(LARGE + 1).read_to_end(&mut bytes))
-                .map_err(named)?;
-            if bytes.len() as u64 > LARGE {
-                return Err(named(io::Error::other("it grows while it is read")));
-            }
-            bytes
-        };
+    for (index, (_, target)) in links.iter().enumerate() {
         let mark = index + 1;
-        script.extend_from_slice(format!("blob\nmark :{mark}\ndata {}\n", bytes.len()).as_bytes());
-        script.extend_from_slice(&bytes);
+        script.extend_from_slice(format!("blob\nmark :{mark}\ndata {}\n", target.len()).as_bytes());
+        script.extend_from_slice(target);
         script.extend_from_slice(format!("\nget-mark :{mark}\n").as_bytes());
     }
     script.extend_from_slice(b"done\n");
-    Ok((script, batch))
+    let call = Call::new(["fast-import", "--quiet", "--done"]).input(script);
+    let answer = repository.ask(Place::Store, call).await?;
+    let ids: Vec<ObjectId> = answer.text().lines().filter_map(|line| line.parse().ok()).collect();
+    if ids.len() != links.len() {
+        return Err(answer.odd());
+    }
+    let join = |((path, target), id): ((PathBuf, Vec<u8>), ObjectId)| Stored {
+        path,
+        mode: LINK.to_owned(),
+        id,
+        size: target.len() as u64,
+    };
+    Ok(links.into_iter().zip(ids).map(join).collect())
+}
+
+/// A path in the spelling in which git reads any name, and the end of its line.
+fn quote(path: &[u8], list: &mut Vec<u8>) {
+    list.push(b'"');
+    for byte in path {
+        list.extend_from_slice(format!("\\{byte:03o}").as_bytes());
+    }
+    list.extend_from_slice(b"\"\n");
 }
 
 /// Writes stored files into a folder, as they were.

@@ -47,12 +47,6 @@ impl Beneath {
         Ok(file)
     }
 
-    /// What a link says.
-    pub(super) fn read_link(&self, path: &Path) -> io::Result<Vec<u8>> {
-        let link = self.open(path, OFlags::PATH | OFlags::NOFOLLOW, Mode::empty())?;
-        Ok(rustix::fs::readlinkat(&link, "", Vec::new())?.into_bytes())
-    }
-
     /// Makes a new file, and the folders to it; what is there already stays.
     pub(super) fn create(&self, path: &Path, mode: u32) -> io::Result<File> {
         let name = self.make_way(path)?;

@@ -191,8 +191,8 @@ impl Repository {
         self.ask(Place::Index(&index), Call::new(["read-tree", head.as_str()])).await.map(drop)
     }
 
-    /// Brings objects from an agent's repository into the user's.
-    async fn transfer(
+    /// Brings objects from an agent's repository, or from a sandbox in which its files were hashed, into the user's.
+    pub(super) async fn transfer(
         &self,
         reader: &Inspected,
         wanted: &[ObjectId],

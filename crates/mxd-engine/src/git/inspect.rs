@@ -237,13 +237,6 @@ fn object_stores(first: &Path) -> Vec<PathBuf> {
 }
 
 impl Inspected {
-    /// The same place for another program than git.
-    pub(super) fn for_program(mut self, program: &str) -> Self {
-        self.program = program.to_owned();
-        self.options.clear();
-        self
-    }
-
     /// Runs one git to its end.
     pub(super) async fn run(&self, call: Call) -> Result<Output, GitError> {
         let name = shown(&call.args);
@@ -296,9 +289,13 @@ impl Inspected {
         let args = call.args.iter().map(|arg| arg.to_str().map(str::to_owned));
         let odd = || failed(io::Error::other("an argument is not text"));
         let args = args.collect::<Option<Vec<String>>>().ok_or_else(odd)?;
+        let (program, options): (&str, &[String]) = match call.program {
+            Some(program) => (program, &[]),
+            None => (&self.program, &self.options),
+        };
         let command = Command {
-            program: self.program.clone(),
-            args: self.options.iter().cloned().chain(args).collect(),
+            program: program.to_owned(),
+            args: options.iter().cloned().chain(args).collect(),
             cwd: self.folder.clone(),
             env: env.into_iter().collect(),
             stdin: if call.input.is_some() { Input::Piped } else { Input::Null },

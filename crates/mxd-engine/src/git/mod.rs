@@ -34,6 +34,7 @@ pub mod scratch;
 mod snapshot;
 pub mod space;
 mod status;
+mod sweep;
 pub mod task_files;
 pub mod view;
 pub mod worktree;

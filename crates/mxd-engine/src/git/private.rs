@@ -19,7 +19,7 @@ use mxd_core::id::TaskId;
 use mxd_tools::sandbox::{Level, Repository as Shared};
 
 use super::error::GitError;
-use super::files::{blocking, publish, remove_tree};
+use super::files::publish;
 use super::inspect::{Inspected, Wish};
 use super::names::{Branch, NAMESPACE, ObjectId};
 use super::record::Record;
@@ -83,10 +83,8 @@ impl Private {
     }
 
     /// Removes it with everything in it.
-    pub(super) async fn remove(&self) -> Result<(), GitError> {
-        let folder = self.folder.clone();
-        let ended = blocking(move || remove_tree(&folder)).await.and_then(|ended| ended);
-        ended.map_err(GitError::file("remove", &self.folder))
+    pub(super) async fn remove(&self, repository: &Repository) -> Result<(), GitError> {
+        repository.remove_agents_folder(&self.folder).await
     }
 }
 
@@ -106,7 +104,7 @@ impl Repository {
             self.point_to_private(worktree)?;
             return private.write_known(head);
         }
-        private.remove().await?;
+        private.remove(self).await?;
         let git_dir = private.git_dir();
         self.write_private(&private, &worktree.branch, head).await?;
         let index = git_dir.join("index");

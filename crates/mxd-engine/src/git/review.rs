@@ -23,7 +23,7 @@ pub struct Review {
     pub dirty: bool,
     /// The files, by path.
     pub files: Vec<FileChange>,
-    /// Whether something was left out because it is too much.
+    /// Whether something was left out, because it is too much or because git refuses a file of this name.
     pub truncated: bool,
 }
 
@@ -78,9 +78,12 @@ pub async fn review(repository: &Repository, worktree: &Worktree) -> Result<Revi
     let start = head.as_ref().unwrap_or(&worktree.base);
     repository.ask(place, Call::new(["read-tree", "--reset", start.as_str()])).await?;
     let dirty = !repository.changes(place, Detail::Untracked).await?.is_empty();
+    let mut is_refused = false;
     if dirty {
-        // The index is ours alone, so files that git does not know can be shown without anything being added.
-        repository.ask(place, Call::new(["add", "--intent-to-add", "--all", "--", "."])).await?;
+        // The index is ours alone, so files that git does not know can be shown without anything being added. One that git
+        // refuses, such as a link with the name `.gitmodules`, does not hide the others.
+        let add = Call::new(["add", "--intent-to-add", "--ignore-errors", "--all", "--", "."]).accepts(&[1]);
+        is_refused = repository.ask(place, add).await?.code == 1;
     }
     let look = |more: &[&str]| {
         let call = Call::new(["diff-index", "-r"]).args(more).args(PATCH).args([base.as_str(), "--"]);
@@ -90,7 +93,7 @@ pub async fn review(repository: &Repository, worktree: &Worktree) -> Result<Revi
     let counts = repository.ask(place, look(&["-z", "--numstat"])).await?;
     let patches = repository.ask(place, look(&["-p"])).await?;
     let mut files = named(&names)?;
-    let truncated = names.cut || patches.cut || files.len() > limits::REVIEW_FILES;
+    let truncated = is_refused || names.cut || patches.cut || files.len() > limits::REVIEW_FILES;
     files.truncate(limits::REVIEW_FILES);
     counted(&counts, &mut files)?;
     let left_out = add_patches(&patches, &mut files);

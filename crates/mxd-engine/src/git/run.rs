@@ -245,11 +245,10 @@ impl Git {
         command.envs(call.environment.iter().map(|(name, value)| (name, value)));
         command.current_dir(call.folder.as_deref().unwrap_or(Path::new("/")));
         command.arg("--no-pager").args(&call.args);
-        command.stdin(match (&call.input, &call.from, &self.tether) {
-            (Some(_), _, _) => Stdio::piped(),
-            (None, Some(file), _) => Stdio::from(file.try_clone()?),
-            (None, None, Some(tether)) => tether.stdin()?,
-            (None, None, None) => Stdio::null(),
+        command.stdin(match (&call.input, &self.tether) {
+            (Some(_), _) => Stdio::piped(),
+            (None, Some(tether)) => tether.stdin()?,
+            (None, None) => Stdio::null(),
         });
         command.stdout(match &call.to {
             Some(file) => Stdio::from(file.try_clone()?),
@@ -275,11 +274,12 @@ pub(super) enum Overflow {
 #[derive(Debug)]
 pub(super) struct Call {
     pub(super) args: Vec<OsString>,
+    /// Another program than git; only in a sandbox.
+    pub(super) program: Option<&'static str>,
     folder: Option<PathBuf>,
     pub(super) environment: Vec<(OsString, OsString)>,
     pub(super) settings: Vec<(String, String)>,
     pub(super) input: Option<Vec<u8>>,
-    from: Option<Arc<File>>,
     to: Option<Arc<File>>,
     accepts: &'static [i32],
     pub(super) limit: usize,
@@ -290,11 +290,11 @@ impl Call {
     pub(super) fn new<A: AsRef<OsStr>>(args: impl IntoIterator<Item = A>) -> Self {
         Self {
             args: args.into_iter().map(|arg| arg.as_ref().to_owned()).collect(),
+            program: None,
             folder: None,
             environment: Vec::new(),
             settings: Vec::new(),
             input: None,
-            from: None,
             to: None,
             accepts: &[],
             limit: limits::OUTPUT,
@@ -332,15 +332,15 @@ impl Call {
         self
     }
 
-    /// Reads its input from a file.
-    pub(super) fn from(mut self, file: File) -> Self {
-        self.from = Some(Arc::new(file));
-        self
-    }
-
     /// Writes its output to a file.
     pub(super) fn to(mut self, file: File) -> Self {
         self.to = Some(Arc::new(file));
+        self
+    }
+
+    /// The same for another program, which only runs in a sandbox.
+    pub(super) fn program(mut self, program: &'static str) -> Self {
+        self.program = Some(program);
         self
     }
 
@@ -363,7 +363,6 @@ impl Call {
             environment: self.environment.clone(),
             settings: self.settings.clone(),
             input: self.input.clone(),
-            from: self.from.clone(),
             to: self.to.clone(),
             ..*self
         }

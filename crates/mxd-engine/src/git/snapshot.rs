@@ -1,23 +1,21 @@
 //! Everything in a worktree that no commit has, found and put into one tree.
 
-use std::fs;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::blobs::{self, Found, LINK, PLAIN, PROGRAM};
+use super::blobs;
 use super::changes::{Change, Detail, Difference, Names};
 use super::error::GitError;
-use super::files::blocking;
 use super::grave::kept_path;
-use super::inspect::Files;
+use super::inspect::{Files, Inspected};
 use super::limits;
 use super::names::ObjectId;
+use super::refs::RefError;
 use super::repository::{Place, Repository};
 use super::run::Call;
+use super::sweep::{self, Seen, Walked};
 
 /// A worktree as its files are.
 #[derive(Debug)]
@@ -49,6 +47,8 @@ pub(super) enum SnapshotError {
     Submodules(Names),
     #[error(transparent)]
     Git(#[from] GitError),
+    #[error(transparent)]
+    Ref(#[from] RefError),
 }
 
 /// Puts the files of a worktree into a tree.
@@ -57,18 +57,16 @@ pub(super) async fn take(repository: &Repository, subject: Subject<'_>) -> Resul
     let inspected = repository.inspect(folder, index, Files::Read).await?;
     let place = Place::Files(&inspected);
     repository.ask(place, Call::new(["read-tree", "--reset", head.as_str()])).await?;
-    refuse_submodules(repository, &subject).await?;
+    refuse_submodules(repository, &inspected, &subject).await?;
     let changes = repository.changes(place, Detail::Everything).await?;
     let (deleted, present): (Vec<_>, Vec<_>) =
         changes.into_iter().partition(|change| change.difference == Difference::Deleted);
-    let root = folder.to_owned();
-    let found = blocking(move || Search::new(root).through(&present)).await.and_then(|ended| ended);
-    let Search { found, left_out, bytes, .. } = found.map_err(GitError::file("look through", folder))?;
+    let Search { found, left_out, bytes, .. } = search(repository, &inspected, (folder, &present)).await?;
     if found.len() > limits::GRAVE_FILES || bytes > limits::GRAVE_TOTAL {
         return Err(SnapshotError::TooLarge { count: found.len(), bytes });
     }
     let kept = found.len() + deleted.len();
-    let stored = blobs::store(repository, folder, found).await?;
+    let stored = blobs::store(repository, &inspected, (folder, found), head).await?;
     let mut lines = Vec::new();
     for change in &deleted {
         entry(&mut lines, &format!("0 {}", head.nothing()), &change.path);
@@ -108,106 +106,77 @@ async fn write_tree(
 }
 
 /// A submodule with files has a repository of its own, whose commits are nowhere else.
-async fn refuse_submodules(repository: &Repository, subject: &Subject<'_>) -> Result<(), SnapshotError> {
+async fn refuse_submodules(
+    repository: &Repository,
+    inspected: &Inspected,
+    subject: &Subject<'_>,
+) -> Result<(), SnapshotError> {
     let call = Call::new(["ls-tree", "-r", "-z", "--full-tree", subject.head.as_str()]);
     let answer = repository.ask(Place::Store, call).await?;
-    let mut filled = Vec::new();
+    let mut links = Vec::new();
     for line in answer.parts().filter(|line| line.starts_with(b"160000 ")) {
         let Some(at) = line.iter().position(|byte| *byte == b'\t') else { continue };
-        let path = Path::new(std::ffi::OsStr::from_bytes(&line[at + 1..]));
-        let mut inside = fs::read_dir(subject.folder.join(path)).into_iter().flatten();
-        if inside.next().is_some() {
-            filled.push(path);
-        }
+        links.push(Path::new(std::ffi::OsStr::from_bytes(&line[at + 1..])));
     }
+    let walked = sweep::walk(repository, inspected, (subject.folder, &links), 1).await?;
+    // The folder itself is one of what is found.
+    let filled = links.into_iter().zip(walked).filter(|(_, walked)| walked.entries > 1);
+    let filled: Vec<&Path> = filled.map(|(path, _)| path).collect();
     if filled.is_empty() {
         return Ok(());
     }
     Err(SnapshotError::Submodules(Names::of(filled.into_iter(), limits::NAMES_SHOWN)))
 }
 
-/// Looks up what is at the changed paths, without following anything.
-#[derive(Debug)]
+/// What is at the changed paths.
+#[derive(Debug, Default)]
 struct Search {
-    root: PathBuf,
-    found: Vec<Found>,
+    found: Vec<Seen>,
     left_out: Vec<PathBuf>,
     bytes: u64,
     ignored_bytes: u64,
 }
 
-impl Search {
-    fn new(root: PathBuf) -> Self {
-        Self { root, found: Vec::new(), left_out: Vec::new(), bytes: 0, ignored_bytes: 0 }
-    }
-
-    fn through(mut self, changes: &[Change]) -> io::Result<Self> {
-        for change in changes {
-            let mut files = Vec::new();
-            let limit = match change.difference {
-                Difference::Ignored => limits::GRAVE_IGNORED_FOLDER_FILES,
-                _ => limits::GRAVE_FILES,
-            };
-            walk(&self.root, &change.path, Bounds { files: limit, depth: limits::DEPTH }, &mut files)?;
-            match change.difference {
-                Difference::Ignored => self.add_ignored(&change.path, files, limit),
-                _ => self.add(files),
-            }
+/// Looks up what is at the changed paths, in the sandbox and without following anything.
+async fn search(
+    repository: &Repository,
+    inspected: &Inspected,
+    (folder, changes): (&Path, &[Change]),
+) -> Result<Search, SnapshotError> {
+    let (ignored, others): (Vec<&Change>, Vec<&Change>) =
+        changes.iter().partition(|change| change.difference == Difference::Ignored);
+    let mut search = Search::default();
+    let paths: Vec<&Path> = others.iter().map(|change| change.path.as_path()).collect();
+    for walked in sweep::walk(repository, inspected, (folder, &paths), limits::GRAVE_FILES).await? {
+        search.add(walked.files);
+        if walked.is_cut {
+            return Err(SnapshotError::TooLarge { count: walked.entries, bytes: search.bytes });
         }
-        Ok(self)
     }
+    let most = limits::GRAVE_IGNORED_FOLDER_FILES;
+    let paths: Vec<&Path> = ignored.iter().map(|change| change.path.as_path()).collect();
+    let walked = sweep::walk(repository, inspected, (folder, &paths), most).await?;
+    for (path, walked) in paths.into_iter().zip(walked) {
+        search.add_ignored(path, walked, most);
+    }
+    Ok(search)
+}
 
-    fn add(&mut self, files: Vec<Found>) {
-        self.bytes += files.iter().map(|file| file.size).sum::<u64>();
+impl Search {
+    fn add(&mut self, files: Vec<Seen>) {
+        self.bytes = files.iter().fold(self.bytes, |sum, file| sum.saturating_add(file.size));
         self.found.extend(files);
     }
 
     /// Ignored files can mostly be made again; those that cannot, such as `.env`, are small.
-    fn add_ignored(&mut self, path: &Path, files: Vec<Found>, most: usize) {
-        let size: u64 = files.iter().map(|file| file.size).sum();
+    fn add_ignored(&mut self, path: &Path, walked: Walked, most: usize) {
+        let size = walked.files.iter().fold(0_u64, |sum, file| sum.saturating_add(file.size));
         let room = limits::GRAVE_IGNORED_TOTAL.saturating_sub(self.ignored_bytes);
-        if files.len() > most || size > limits::GRAVE_IGNORED_FILE.min(room) {
+        if walked.is_cut || walked.files.len() > most || size > limits::GRAVE_IGNORED_FILE.min(room) {
             self.left_out.push(path.to_owned());
         } else {
             self.ignored_bytes += size;
-            self.add(files);
+            self.add(walked.files);
         }
     }
-}
-
-/// How far a walk goes.
-#[derive(Debug, Clone, Copy)]
-struct Bounds {
-    files: usize,
-    depth: usize,
-}
-
-/// Collects a file, or the files of a folder, up to one more than allowed.
-fn walk(root: &Path, path: &Path, bounds: Bounds, files: &mut Vec<Found>) -> io::Result<()> {
-    let full = root.join(path);
-    let about = match fs::symlink_metadata(&full) {
-        Ok(about) => about,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    if files.len() > bounds.files {
-        return Ok(());
-    }
-    let mode = match about.file_type() {
-        kind if kind.is_symlink() => LINK,
-        kind if kind.is_file() && about.permissions().mode() & 0o100 != 0 => PROGRAM,
-        kind if kind.is_file() => PLAIN,
-        kind if kind.is_dir() => {
-            let deeper =
-                bounds.depth.checked_sub(1).ok_or_else(|| io::Error::other("folders are too deep"))?;
-            for entry in fs::read_dir(&full)? {
-                walk(root, &path.join(entry?.file_name()), Bounds { depth: deeper, ..bounds }, files)?;
-            }
-            return Ok(());
-        }
-        // Pipes and sockets hold nothing.
-        _ => return Ok(()),
-    };
-    files.push(Found { path: path.to_owned(), mode, size: about.len() });
-    Ok(())
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use mxd_core::id::TaskId;
 
 use super::error::GitError;
-use super::files::{blocking, publish, remove_tree};
+use super::files::publish;
 use super::inspect::Wish;
 use super::names::{Branch, ObjectId};
 use super::private::Private;
@@ -108,10 +108,8 @@ async fn show(repository: &Repository, private: &Private, view: &Worktree) -> Re
 }
 
 async fn make(repository: &Repository, private: &Private, view: &Worktree) -> Result<(), ViewError> {
-    private.remove().await?;
-    let folder = view.folder.clone();
-    let removed = blocking(move || remove_tree(&folder)).await.and_then(|ended| ended);
-    removed.map_err(GitError::file("remove", &view.folder))?;
+    private.remove(repository).await?;
+    repository.remove_agents_folder(&view.folder).await?;
     let git_dir = private.git_dir();
     repository.write_private(private, &view.branch, &view.base).await?;
     let pointer = format!("gitdir: {}\n", git_dir.display());

@@ -211,6 +211,12 @@ fn every_way_to_steer_says_what_it_did() {
     tell(&["config", "set", "budgetUsd", "5"]);
     tell(&["config", "set", "budgetUsd", "7"]);
     tell(&["config", "auth", "remove", "main"]);
+    tell(&["base"]);
+    tell(&["base", "nowhere"]);
+    let made = std::process::Command::new("git").args(["branch", "next"]).current_dir(user.repo()).status();
+    assert!(made.unwrap().success());
+    tell(&["base", "next"]);
+    tell(&["base", "main"]);
     tell(&["remove", "repo"]);
     tell(&["list"]);
     tell(&["init"]);

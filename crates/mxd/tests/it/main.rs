@@ -20,6 +20,7 @@ mod private_files;
 mod python;
 mod setup;
 mod task_files;
+mod tracer;
 mod user;
 mod watch;
 

@@ -367,6 +367,6 @@ async fn take_back(repository: &Repository, plan: &Plan) -> Result<(), CreateErr
             Err(error) => return Err(error.into()),
         }
     }
-    Private::of(repository.common(), plan.record.task).remove().await?;
+    Private::of(repository.common(), plan.record.task).remove(repository).await?;
     Ok(Record::forget(repository.common(), plan.record.task)?)
 }

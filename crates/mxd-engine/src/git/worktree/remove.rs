@@ -208,6 +208,7 @@ async fn take_snapshot(
         }
         SnapshotError::Submodules(names) => RemoveError::Submodules { folder: folder.clone(), names },
         SnapshotError::Git(error) => error.into(),
+        SnapshotError::Ref(error) => error.into(),
     })
 }
 
@@ -229,8 +230,8 @@ async fn refuse_modules(
         listed.into_iter().flatten().map(|entry| PathBuf::from(entry.file_name())).collect();
     let private = Private::of(repository.common(), record.task);
     if private.exists() {
-        let find = repository.read_private(record.task).await?.for_program("find");
-        let call = Call::new([private.git_dir()]).args(["-mindepth", "2", "-maxdepth", "2"]);
+        let find = repository.read_private(record.task).await?;
+        let call = Call::new([private.git_dir()]).program("find").args(["-mindepth", "2", "-maxdepth", "2"]);
         let call = call.args(["-path", "*/git/modules/*", "-printf", "%f\\0"]);
         let answer = repository.ask(Place::Files(&find), call).await?;
         inside.extend(answer.parts().map(|name| PathBuf::from(std::ffi::OsStr::from_bytes(name))));
@@ -244,7 +245,7 @@ async fn refuse_modules(
 
 /// Removes what is kept elsewhere: files, git's notes, branches, and at last the record.
 pub(super) async fn finish(repository: &Repository, record: &Record) -> Result<(), RemoveError> {
-    remove_files(record).await?;
+    remove_files(repository, record).await?;
     let turn = repository.turn().await;
     unregister(repository, &turn, &record.folder)?;
     if let Some(own) = &record.own {
@@ -261,30 +262,24 @@ pub(super) async fn finish(repository: &Repository, record: &Record) -> Result<(
     }
     heads::remove_folders(repository.common(), record.task);
     drop(turn);
-    Private::of(repository.common(), record.task).remove().await?;
+    Private::of(repository.common(), record.task).remove(repository).await?;
     Record::forget(repository.common(), record.task)?;
     Ok(())
 }
 
 /// Moves the files aside before they are removed, so that half a worktree is never taken for a whole one.
-async fn remove_files(record: &Record) -> Result<(), RemoveError> {
+async fn remove_files(repository: &Repository, record: &Record) -> Result<(), RemoveError> {
     let folder = &record.folder;
     let aside = aside(folder);
     let Stage::Removing { folder: kept, .. } = record.stage else { return Ok(()) };
     if kept.is_some() && number(folder) == kept {
         refuse_inhabited(folder).await?;
         if aside.exists() {
-            remove_blocking(&aside).await?;
+            repository.remove_agents_folder(&aside).await?;
         }
         fs::rename(folder, &aside).map_err(GitError::file("move", folder))?;
     }
-    remove_blocking(&aside).await
-}
-
-async fn remove_blocking(path: &Path) -> Result<(), RemoveError> {
-    let removed = path.to_owned();
-    let ended = blocking(move || remove_tree(&removed)).await.and_then(|ended| ended);
-    Ok(ended.map_err(GitError::file("remove", path))?)
+    Ok(repository.remove_agents_folder(&aside).await?)
 }
 
 fn aside(folder: &Path) -> PathBuf {

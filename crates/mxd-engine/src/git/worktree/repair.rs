@@ -76,8 +76,9 @@ pub async fn release_locks(repository: &Repository, worktree: &Worktree) -> Resu
     let mut gone: Vec<PathBuf> = left.filter(|lock| fs::remove_file(lock).is_ok()).collect();
     if Private::of(repository.common(), worktree.task).exists() {
         let git_dir = Private::of(repository.common(), worktree.task).git_dir();
-        let find = repository.change_private(worktree).await?.for_program("find");
-        let call = Call::new([&git_dir]).args(["-not", "-path", "*/git/objects/*", "-type", "f"]);
+        let find = repository.change_private(worktree).await?;
+        let call =
+            Call::new([&git_dir]).program("find").args(["-not", "-path", "*/git/objects/*", "-type", "f"]);
         let call = call.args(["-name", "*.lock", "-print0", "-delete"]);
         let answer = repository.ask(Place::Files(&find), call).await?;
         gone.extend(answer.parts().map(|path| PathBuf::from(std::ffi::OsStr::from_bytes(path))));

@@ -1,5 +1,6 @@
 //! Git for agents, with real repositories.
 
+mod content;
 pub(crate) mod crashes;
 mod create;
 mod crowd;
