@@ -17,9 +17,11 @@ mod paper;
 mod private_files;
 #[path = "../../../../testing/python.rs"]
 mod python;
+mod readme;
 mod setup;
 mod user;
 mod watch;
+mod world_conditions;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _, Write as _};
