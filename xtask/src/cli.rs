@@ -7,7 +7,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use crate::chaos::{Minutes, Seed};
-use crate::{bench, chaos, demo, page, say, test};
+use crate::{bench, chaos, demo, page, say, test, world};
 
 /// What a developer of Matrix runs.
 #[derive(Debug, Parser)]
@@ -47,6 +47,21 @@ enum Command {
     /// Each is a test of the ordinary suite with more time. The seed is printed; the same seed repeats the
     /// same run. Exit code 1 when a test fails.
     Chaos(ChaosArgs),
+    /// Play one story with the real program in many repositories, and write docs/world.md
+    ///
+    /// Fetches published packages with npm, pip and cargo. Exit code 1 when one of them did not end as expected.
+    World(WorldArgs),
+}
+
+/// What `cargo xtask world` was asked to do.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  cargo xtask world                   everything; an hour, some gigabytes
+  cargo xtask world hooks_ lfs        those whose name contains one of these; the other rows stay")]
+pub(crate) struct WorldArgs {
+    /// Play only those whose name contains one of these
+    #[arg(value_name = "NAME")]
+    pub(crate) only: Vec<String>,
 }
 
 /// What `cargo xtask demo` was asked to do.
@@ -127,6 +142,7 @@ pub fn run() -> ExitCode {
         Command::Test(args) => test::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Chaos(args) => chaos::run(args),
+        Command::World(args) => world::run(args),
     };
     match outcome {
         Ok(verdict) => verdict.into(),

@@ -1,4 +1,4 @@
-//! What a developer runs: `cargo xtask demo`, `test`, `bench`, `chaos`, `shots`, and the tidy rules.
+//! What a developer runs: `cargo xtask demo`, `test`, `bench`, `chaos`, `world`, `shots`, and the tidy rules.
 //!
 //! A command is a module: it decides what to run (a list of steps or a table of names), and only
 //! `step` starts processes. [`tidy`] starts nothing but `cargo metadata`; `tests/tidy.rs` runs it inside
@@ -13,6 +13,7 @@ mod say;
 mod step;
 mod test;
 pub mod tidy;
+mod world;
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -52,6 +52,21 @@ impl Repository {
     }
 }
 
+impl Repository {
+    /// Whether the user's settings say that commits are signed. Agents have no access to the user's key, so theirs are not.
+    ///
+    /// # Errors
+    ///
+    /// When git fails.
+    pub async fn asks_for_signatures(&self) -> Result<bool, GitError> {
+        let call = Call::new(["config", "--type=bool", "--get", "commit.gpgSign"]).accepts(&[1]);
+        // A call has a setting of its own that says no signature; only files count.
+        let call = call.env("GIT_CONFIG_COUNT", "0");
+        let place = self.checkout().map_or(Place::Store, Place::Checkout);
+        Ok(self.ask(place, call).await?.line() == "true")
+    }
+}
+
 impl Git {
     /// The identity that the user has in every repository that says nothing about it.
     ///

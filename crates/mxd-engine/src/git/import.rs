@@ -133,7 +133,9 @@ impl Repository {
         let written = self.ask(Place::Files(&changer), Call::new(["write-tree"]).accepts(&[128])).await?;
         let Ok(tree) = written.line().parse::<ObjectId>() else { return Ok(None) };
         let reader = self.read_private(worktree.task).await?;
-        self.transfer(&reader, std::slice::from_ref(&tree), &[Some(&worktree.base)]).await?;
+        // Of a tree only other trees are left out, and in a partial clone some of its files are nowhere on this machine.
+        let base = self.tree(&worktree.base).await?;
+        self.transfer(&reader, std::slice::from_ref(&tree), &[Some(&worktree.base), Some(&base)]).await?;
         Ok(Some(tree))
     }
 

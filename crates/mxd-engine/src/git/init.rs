@@ -287,14 +287,16 @@ pub enum CommitError {
 ///
 /// # Errors
 ///
-/// When git does not know the user, or refuses: because of a merge in progress, or because the file is ignored.
+/// When git does not know the user, or refuses, for example because of a merge in progress.
 pub async fn commit_file(repository: &Repository, file: &str, message: &str) -> Result<bool, CommitError> {
     let failed = |source: GitError| CommitError::Git { file: file.to_owned(), source };
     let Some(checkout) = repository.checkout() else { return Ok(false) };
     let who = repository.identity().await?;
     let turn = repository.turn().await;
     let place = Place::Checkout(checkout);
-    repository.change(&turn, place, Call::new(["add", "--", file])).await.map_err(failed)?;
+    // The user asked for exactly this file, so neither a list of ignored files nor a sparse checkout keeps it out.
+    let add = Call::new(["add", "--force", "--sparse", "--", file]);
+    repository.change(&turn, place, add).await.map_err(failed)?;
     let changed = Call::new(["diff", "--cached", "--quiet", "--", file]).accepts(&[1]);
     if repository.ask(place, changed).await.map_err(failed)?.code == 0 {
         return Ok(false);

@@ -168,13 +168,10 @@ impl Repository {
             std::fs::write(git_dir.join("objects/info/alternates"), alternates)?;
             std::fs::write(git_dir.join("info/exclude"), exclude)?;
             std::fs::write(git_dir.join("info/attributes"), attributes)?;
-            for name in ["shallow", "info/sparse-checkout"] {
-                match std::fs::copy(self.common().join(name), git_dir.join(name)) {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                    _ => {}
-                }
-            }
-            Ok(())
+            copy_if_there(&self.common().join("shallow"), (&git_dir.join("shallow"), b""))?;
+            // Whatever part of the files a user wants to see, the set-up script and the notes for agents are in it.
+            let name = "info/sparse-checkout";
+            copy_if_there(&self.common().join(name), (&git_dir.join(name), b"\n/.mxd/\n"))
         };
         made().map_err(GitError::file("make", git_dir))
     }
@@ -214,6 +211,16 @@ impl Repository {
             }
         }
         Ok(text)
+    }
+}
+
+/// Copies a file and adds something to the copy; nothing happens when there is no such file.
+#[expect(clippy::disallowed_methods, reason = "the same as where it is called")]
+fn copy_if_there(from: &Path, (to, more): (&Path, &[u8])) -> io::Result<()> {
+    match std::fs::read(from) {
+        Ok(text) => std::fs::write(to, [&text, more].concat()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

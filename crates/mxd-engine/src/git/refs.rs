@@ -6,7 +6,7 @@ use std::path::Path;
 use super::admin;
 use super::error::GitError;
 use super::lane::Turn;
-use super::names::{Branch, ObjectId};
+use super::names::{Branch, NAMESPACE, ObjectId};
 use super::repository::{Place, Repository};
 use super::run::Call;
 
@@ -53,6 +53,11 @@ pub(super) struct Ref {
 }
 
 impl Repository {
+    /// Whether the user has a branch whose name keeps git from making those of tasks below it.
+    pub(crate) async fn has_branch_in_the_way(&self) -> Result<bool, RefError> {
+        Ok(self.read_ref(&format!("refs/heads/{NAMESPACE}")).await?.is_some())
+    }
+
     /// Where a branch stands.
     ///
     /// # Errors

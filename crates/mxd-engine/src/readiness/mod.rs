@@ -9,8 +9,12 @@ use secrecy::ExposeSecret as _;
 pub use self::checks::detect_checks;
 use crate::agents::BaseBranchError;
 use crate::config::{AgentModelError, Config, FoundKey, Role, found_keys};
-use crate::git::{self, Branch, Repository};
+use crate::git::{self, Branch, NAMESPACE, Repository};
 use crate::keyring::Keyring;
+
+/// What is told to a user whose commits are signed.
+const UNSIGNED: &str = "Your settings say commit.gpgSign, but agents have no access to your key: their commits and merges are \
+                        not signed. `git rebase --rebase-merges --force-rebase --gpg-sign COMMIT` signs what came after COMMIT.";
 
 /// The five things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,11 +186,18 @@ async fn who_and_where(repository: &Repository, base: &Result<Branch, BaseBranch
             return missing(error.to_string(), next);
         }
     };
+    if matches!(repository.has_branch_in_the_way().await, Ok(true)) {
+        let says =
+            format!("a branch is called {NAMESPACE}, so there can be no branches {NAMESPACE}/… for tasks");
+        return missing(says, "`git branch -m mxd OTHER-NAME` gives it another name.");
+    }
     match repository.identity().await {
         Ok(who) => {
             let says =
                 format!("commits by {} <{}>, from {branch}", Quoted::of(&who.name), Quoted::of(&who.email));
-            item(Requirement::Git, RequirementState::Ready, says, None)
+            let unsigned =
+                matches!(repository.asks_for_signatures().await, Ok(true)).then(|| UNSIGNED.to_owned());
+            item(Requirement::Git, RequirementState::Ready, says, unsigned)
         }
         Err(error) => missing(error.to_string(), "Say it to git, once for all repositories."),
     }

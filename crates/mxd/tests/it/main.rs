@@ -18,11 +18,13 @@ mod paper;
 mod private_files;
 #[path = "../../../../testing/python.rs"]
 mod python;
+mod readme;
 mod setup;
 mod task_files;
 mod tracer;
 mod user;
 mod watch;
+mod world_conditions;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _, Write as _};

@@ -1,6 +1,8 @@
 //! The project's own script that makes a new worktree ready, run by somebody who can confine it.
 
-use std::io;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use super::super::errand::{End, Errand, Ran};
@@ -9,6 +11,9 @@ use super::super::limits;
 
 /// Where the script is, in the worktree's own files.
 pub(in super::super) const SCRIPT: &str = ".mxd/hooks/setup_worktree.sh";
+
+/// Bytes of one argument of a command, with room for what the kernel adds.
+const LONGEST_ARGUMENT: u64 = 120 * 1024;
 
 /// Whether a worktree needs the script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,16 +69,17 @@ where
     if setup == Setup::Skipped {
         return Ok(None);
     }
-    match Beneath::new(folder).and_then(|files| files.read(Path::new(SCRIPT))) {
-        Ok(_) => {}
+    let text = match Beneath::new(folder).and_then(|files| files.read(Path::new(SCRIPT))).and_then(beginning)
+    {
+        Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return if setup == Setup::Required { Err(SetupError::Missing) } else { Ok(None) };
         }
         Err(error) => return Err(SetupError::NotAFile(error)),
-    }
+    };
     let errand = Errand {
         purpose: Errand::SET_UP,
-        command: vec!["bash".into(), SCRIPT.into(), folder.into()],
+        command: command(&text, folder),
         folder: folder.to_owned(),
         time: limits::SETUP,
     };
@@ -82,6 +88,24 @@ where
         return Ok(Some(ran));
     }
     Err(SetupError::Failed { end: ran.end, output: last_words(&ran.output) })
+}
+
+/// A script, or of one that is too long for a command line its beginning.
+fn beginning(file: File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    file.take(LONGEST_ARGUMENT + 1).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// How the script is run. With `core.autocrlf` git gives it ends of lines that no shell on this machine understands.
+fn command(text: &[u8], folder: &Path) -> Vec<OsString> {
+    const WINDOWS: &str = "\r\n";
+    match std::str::from_utf8(text) {
+        Ok(text) if text.len() as u64 <= LONGEST_ARGUMENT && text.contains(WINDOWS) => {
+            vec!["bash".into(), "-c".into(), text.replace(WINDOWS, "\n").into(), SCRIPT.into(), folder.into()]
+        }
+        _ => vec!["bash".into(), SCRIPT.into(), folder.into()],
+    }
 }
 
 fn last_words(output: &str) -> String {
