@@ -5,6 +5,7 @@
 //! leads back from there: what the view holds is never imported.
 
 use std::fs;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use mxd_core::id::TaskId;
@@ -114,7 +115,9 @@ async fn make(repository: &Repository, private: &Private, view: &Worktree) -> Re
     repository.write_private(private, &view.branch, &view.base).await?;
     let pointer = format!("gitdir: {}\n", git_dir.display());
     let write = |path: PathBuf| publish(&path, pointer.as_bytes()).map_err(GitError::file("write", &path));
-    fs::create_dir_all(&view.folder).map_err(GitError::file("make", &view.folder))?;
+    // Its files have the modes that the repository says; so others are kept out at its door.
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&view.folder);
+    made.map_err(GitError::file("make", &view.folder))?;
     write(view.folder.join(".git"))?;
     write(private.git_file())?;
     private.write_known(&view.base)?;

@@ -17,6 +17,10 @@ const WRITTEN_BY_COMMANDS: [&str; 4] = ["caches", "git", "home", "tmp"];
 /// Everything in a folder, without what the commands of agents wrote.
 fn everything_in(folder: &Path, found: &mut Vec<PathBuf>) {
     found.push(folder.to_owned());
+    // What the root reads has the modes of the repository, in a folder that is closed.
+    if folder.file_name().is_some_and(|name| name == "view") {
+        return;
+    }
     let is_agent = folder.parent().is_some_and(|parent| parent.ends_with("agents"));
     let is_scratch = folder.file_name().is_some_and(|name| name.to_string_lossy().ends_with("scratch"));
     for entry in fs::read_dir(folder).unwrap() {
