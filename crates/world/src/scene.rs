@@ -5,7 +5,7 @@ use std::fmt;
 /// A repository under a condition.
 ///
 /// Scripts are bash. They have `$HOME`, an empty folder at first, and `$REPO`, the repository, which `prepare` has to make.
-/// The functions of [`crate::shell::PRELUDE`] are there.
+/// The functions of `shell::PRELUDE` are there.
 #[derive(Debug, Clone, Copy)]
 pub struct Scene {
     /// Short and without spaces; the name of its test.
@@ -100,7 +100,7 @@ impl fmt::Display for Outcome {
 }
 
 impl Scene {
-    /// The small program of [`crate::shell::PRELUDE`], with a user whom git knows and nothing special.
+    /// The small program of `shell::PRELUDE`, with a user whom git knows and nothing special.
     pub const ORDINARY: Self = Self {
         id: "",
         title: "",
