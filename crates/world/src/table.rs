@@ -14,7 +14,7 @@ conflict, which its agent resolves; the tasks are put away. Then the repository 
 the base branch, every commit is the user's, the user's files and worktrees are as before, nothing is left behind.
 
 ✔ means all of that. *Refused at init* means that `mxd init` says so before anything begins, with the reason and the way out.
-*Fails later* means what it says, and is a defect. This page is written by the program.
+*Fails later* means what it says, and is a defect. This page is written by the program; a row is of the last run that played it.
 ";
 
 /// The page, from what became of each scene by its id. A scene that was never played says so.
