@@ -96,8 +96,8 @@ mod tests {
     fn what_differs_from_run_to_run_is_taken_out() {
         for (one, other) in [
             (
-                "npm error A complete log of this run can be found in: /root/.npm/_logs/2026-11-18T12_00_01_123Z-debug-0.log",
-                "npm error A complete log of this run can be found in: /root/.npm/_logs/2026-11-18T12_07_44_901Z-debug-0.log",
+                "npm error A complete log of this run can be found in: /home/ada/.npm/_logs/2026-11-18T12_00_01_123Z-debug-0.log",
+                "npm error A complete log of this run can be found in: /home/ada/.npm/_logs/2026-11-18T12_07_44_901Z-debug-0.log",
             ),
             ("FAILED in 0.53s", "FAILED in 12.01s"),
             ("Time:        1.234 s, estimated 2 s", "Time:        1.871 s, estimated 3 s"),
